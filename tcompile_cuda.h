@@ -427,40 +427,39 @@ static const char*const tc__text_cuda_shared[]={
 "template <class T> TC_FN T TC_N(peek)(const T *p) {",
 "    return *(const volatile T *)p;",
 "}",
-"// fn: leaves",
-"TC_FN void TC_N(leaves)(unsigned *ticket, unsigned blocks) {",
-"    __threadfence();",
-"    if (atomicAdd(ticket + 3, 1u) != blocks - 1) return;",
-"    for (int i = 0; i < 4; i++) ticket[i] = 0;",
-"}",
 "// fn: begun",
 "TC_FN void TC_N(begun)(unsigned *ticket) {",
 "    if (threadIdx.x == 0) atomicAdd(ticket, 1u);",
 "}",
+"// fn: met",
+"struct TC_N(met) {",
+"    int turn;",
+"    unsigned blocks;",
+"};",
 "// fn: meets",
-"TC_FN int TC_N(meets)(unsigned *ticket, unsigned blocks) {",
-"    __shared__ int goes;",
+"TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {",
+"    __shared__ TC_N(met) met;",
+"    unsigned begun = 0;",
+"    if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;",
 "    __threadfence();",
 "    __syncthreads();",
 "    if (threadIdx.x == 0) {",
-"        goes = atomicAdd(ticket + 1, 1u) == blocks - 1 || atomicAdd(ticket, 0u) == blocks;",
-"        if (!goes) TC_N(leaves)(ticket, blocks);",
-"        while (goes && *(volatile unsigned *)(ticket + 1) != blocks) {}",
+"        const int stays = begun == blocks;",
+"        unsigned come = atomicAdd(ticket + 1, stays \? 1u : 65537u);",
+"        met.turn = stays \? (int)((come & 65535) - (come >> 16)) : -1;",
+"        if (stays)",
+"            do come = *(volatile unsigned *)(ticket + 1);",
+"            while ((come & 65535) != blocks);",
+"        met.blocks = blocks - (come >> 16);",
 "    }",
 "    __syncthreads();",
 "    __threadfence();",
-"    return goes;",
+"    return met;",
 "}",
-"// fn: takes",
-"TC_FN int TC_N(takes)(unsigned *ticket, unsigned n, unsigned blocks) {",
-"    __shared__ unsigned turn;",
-"    __syncthreads();",
-"    if (threadIdx.x == 0) {",
-"        turn = atomicAdd(ticket + 2, 1u);",
-"        if (turn >= n) TC_N(leaves)(ticket, blocks);",
-"    }",
-"    __syncthreads();",
-"    return turn;",
+"// fn: parts",
+"TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {",
+"    if (threadIdx.x != 0 || atomicAdd(ticket + 3, 1u) != blocks - 1) return;",
+"    for (int i = 0; i < 4; i++) ticket[i] = 0;",
 "}",
 "// fn: bar_sync",
 "TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(id), \"r\"(threads) : \"memory\"); }",
@@ -4912,6 +4911,7 @@ typedef struct tc__sums{
 const tc__node*combine[TC__PRINT_ACCS];
 int count;
 int64_t values[TC__PRINT_ACCS],places[TC__PRINT_ACCS];
+int64_t behind;
 }tc__sums;
 static int tc__finds_places(const tc__node*combine){
 return combine->attr[TC__COMBINE_MONOID]==TC_OP_ARGMAX||
@@ -4941,7 +4941,8 @@ static void tc__sums_move(tc__relist*l,const tc__sums*s,tc__op op,tc__ix e){
 for(int i=0;i<s->count;i++){
 int64_t attr[5];
 attr[TC__PUT_BUFFER]=s->values[i],attr[TC__PUT_INDEX]=e;
-attr[TC__PUT_ACCUMULATOR]=s->combine[i]->attr[TC__COMBINE_ACCUMULATOR];
+attr[TC__PUT_ACCUMULATOR]=
+s->combine[i]->attr[TC__COMBINE_ACCUMULATOR]+s->behind;
 attr[TC__PUT_MONOID]=s->combine[i]->attr[TC__COMBINE_MONOID];
 attr[TC__PUT_PLACES]=s->places[i];
 tc__relist_put(l,op,TC_I64,attr,s->places[i]<0?4:5);
@@ -4951,7 +4952,7 @@ static void tc__sums_new(tc__relist*l,const tc__sums*s,int width){
 for(int i=0;i<s->count;i++){
 const tc__node*n=s->combine[i];
 int64_t attr[3];
-attr[TC__NEW_ACCUMULATOR]=n->attr[TC__COMBINE_ACCUMULATOR];
+attr[TC__NEW_ACCUMULATOR]=n->attr[TC__COMBINE_ACCUMULATOR]+s->behind;
 attr[TC__NEW_MONOID]=n->attr[TC__COMBINE_MONOID];
 attr[TC__NEW_WIDTH]=width;
 tc__relist_put(l,TC_OP_NEW,tc__sums_dtype(l,n),attr,3);
@@ -6191,6 +6192,9 @@ TC__DEVICE_CLUSTER_BYTES=
 TC__DEVICE_STATIC=40960,
 TC__DEVICE_FEW=264,
 TC__DEVICE_PARTS=528,
+TC__DEVICE_WORDS=65536,
+TC__DEVICE_COLUMN_WORDS=
+20,
 TC__DEVICE_PART=2048,
 TC__DEVICE_PHASED=4096,
 TC__DEVICE_PHASED_COST=1<<20,
@@ -6579,6 +6583,15 @@ if(plain&&tc__device_cut(g,q))return;
 if(known&&(!q->tail||!tc__ix_equals(g->shape.rows,1)))
 tc__device_share(g,q,tc__ix_value(g->shape.cols));
 }
+static int64_t tc__device_columns_most(const tc__group*g,const tc__device_plan*q){
+int64_t words=q->width+TC__DEVICE_COLUMN_WORDS;
+for(size_t i=0;i<g->body.node.count;i++)
+if(tc__device_is_early(g,q,g->body.node.at[i]))
+words+=q->vectors*tc__device_words(g,q,g->body.node.at[i]);
+int64_t resident=TC__DEVICE_WORDS/(q->threads*tc__padded(words,8));
+int64_t most=TC__DEVICE_SMS*(resident<1?1:resident);
+return most<TC__DEVICE_PARTS?most:TC__DEVICE_PARTS;
+}
 static void tc__device_plan_columns(const tc__group*g,tc__device_plan*q){
 tc__ixpool*x=g->body.ix;
 int64_t columns=tc__ix_hi(x,g->shape.cols);
@@ -6590,7 +6603,7 @@ if(!tc__ix_is_const(g->shape.rows)||q->sharing!=32||tc__device_loops(g)!=1||
 return;
 int64_t rows=tc__ix_value(g->shape.rows),across=32*q->width;
 int64_t blocks=(rows+across-1)/across,below=q->threads/32;
-q->parts=tc__device_parts(blocks,columns,TC__DEVICE_PARTS,below*8);
+q->parts=tc__device_parts(blocks,columns,tc__device_columns_most(g,q),below*8);
 q->chunk=tc__ix_ceil_div(x,g->shape.cols,tc__ix_const(q->parts));
 }
 static int64_t tc__device_columns_shared(const tc__group*g,int width){
@@ -7681,6 +7694,7 @@ int again,
 looped;
 int apart;
 int by_rows;
+int64_t spread;
 int kept;
 tc__ix own,
 owned;
@@ -7708,6 +7722,7 @@ TC__HOLD_FIRST,
 TC__HOLD_THEN,
 TC__HOLD_BEFORE,
 TC__HOLD_LATER,
+TC__HOLD_ASKED,
 TC__HOLD_SHARED,
 TC__HOLD_ROWS
 }tc__vector_hold;
@@ -7820,7 +7835,7 @@ static void tc__vector_combine(tc__vectors*f,const tc__node*n){
 tc__node m=*n;
 int64_t attr[TC__COMBINE_THREADS+1];
 memcpy(attr,n->attr,TC__COMBINE_THREADS*sizeof*attr);
-attr[TC__COMBINE_THREADS]=1;
+attr[TC__COMBINE_THREADS]=1,attr[TC__COMBINE_ACCUMULATOR]+=f->spread;
 m.attr=attr,m.n_attr=TC__COMBINE_THREADS+1;
 tc__relist_copy(&f->l,&m);
 }
@@ -8586,6 +8601,7 @@ tc__sums sums;
 int64_t ticket;
 int cheap;
 void(*behind)(struct tc__rower*t,uint32_t begin,uint32_t end);
+int(*value)(struct tc__rower*t,const tc__node*n);
 }tc__rower;
 static tc__ix tc__rows_whole(const tc__rower*t){
 return tc__ix_mul(t->v.ix,tc__ix_const(t->v.width),t->across);
@@ -8761,7 +8777,7 @@ if(t->behind)tc__rows_drop(t);
 for(uint32_t id=0;id<end&&!t->early;id++){
 const tc__node*n=v->l.from->body.node.at[id];
 if(!v->ahead[id]||v->ahead[id]==TC__HOLD_SHARED||
-v->ahead[id]==TC__HOLD_LATER)
+v->ahead[id]==TC__HOLD_LATER||v->ahead[id]==TC__HOLD_ASKED)
 continue;
 int later=t->q.hold==TC__DEVICE_REGISTERS&&
 tc__device_held_load(v->l.from,&t->q,n)>=0;
@@ -8787,6 +8803,7 @@ tc__node m=*n;
 int64_t attr[TC__COMBINE_THREADS+2];
 tc__ix one=tc__ix_const(1);
 int store=n->op==TC_OP_STORE;
+if(t->value&&t->value(t,n))return;
 int opened=store&&tc__relist_if(l,t->x,one,t->by_part?t->z:0,one);
 int owned=store&&tc__vector_own(&t->v);
 if(n->op==TC_OP_NEW||n->op==TC_OP_COMBINE){
@@ -8907,7 +8924,7 @@ t->v.l.to->buffer.at[b].numel=tc__ix_mul(t->v.ix,g->shape.cols,g->shape.rows);
 static tc__sums tc__rows_sums(const tc__rower*t,uint32_t first,uint32_t last,
 const uint8_t*need){
 tc__sums s;
-s.count=0;
+s.count=0,s.behind=0;
 for(int i=0;i<t->sums.count;i++){
 uint32_t id=t->sums.combine[i]->id;
 if(id<first||id>=last||!need[id])continue;
@@ -9173,7 +9190,8 @@ TC__COLUMNS_P=TC__VAR0+7,
 TC__COLUMNS_Q=TC__VAR0+8,
 TC__COLUMNS_M=TC__VAR0+9,
 TC__COLUMNS_N=TC__VAR0+10,
-TC__COLUMNS_Z=TC__VAR0+11
+TC__COLUMNS_Z=TC__VAR0+11,
+TC__COLUMNS_AT_ONCE=64
 };
 typedef struct tc__columner{
 tc__vectors v;
@@ -9184,11 +9202,33 @@ tc__ix row;
 int64_t rows;
 uint32_t*group;
 uint8_t*kept;
+int spreads;
+int64_t sums;
 }tc__columner;
 static int tc__columns_below(const tc__columner*t){return t->q.threads/t->q.sharing;}
+static int64_t tc__columns_across(const tc__columner*t){
+return(int64_t)t->q.sharing*t->q.width;
+}
+static int tc__columns_few(const tc__columner*t){
+return t->q.width>tc__columns_below(t)?t->q.width/tc__columns_below(t):1;
+}
+static tc__ix tc__columns_thread(const tc__columner*t){
+return tc__vector_ix(&t->v,t->q.sharing,t->y,t->x);
+}
+static void tc__columns_deal(tc__columner*t,int spread){
+tc__vectors*v=&t->v;
+tc__ix first=tc__ix_mul(v->ix,tc__ix_const(tc__columns_across(t)),t->i);
+v->width=spread?tc__columns_few(t):t->q.width;
+v->spread=spread?t->sums:0;
+t->row=tc__vector_ix(v,v->width,spread?tc__columns_thread(t):t->x,first);
+}
 static int tc__columns_if(tc__columner*t,int first){
 tc__ix one=tc__ix_const(1);
-first=first&&tc__columns_below(t)>1;
+int64_t few=tc__columns_across(t)/t->v.width;
+if(t->v.spread&&few<t->q.threads)
+return tc__relist_if(&t->v.l,tc__columns_thread(t),tc__ix_const(few),t->row,
+t->v.l.from->shape.rows);
+first=first&&!t->v.spread&&tc__columns_below(t)>1;
 return first?tc__relist_if(&t->v.l,t->y,one,t->row,t->v.l.from->shape.rows)
 :tc__relist_if(&t->v.l,t->row,t->v.l.from->shape.rows,0,0);
 }
@@ -9236,52 +9276,71 @@ tc__vector_lanes_end(v,v->width);
 }
 static void tc__columns_share(tc__columner*t,tc__sums*s){
 tc__vectors*v=&t->v;
-int below=tc__columns_below(t);
-int64_t across=(int64_t)t->q.sharing*v->width;
-tc__ix x=tc__vector_ix(v,v->width,t->x,tc__ix_const(0));
+int below=tc__columns_below(t),opened=0;
+int64_t across=tc__columns_across(t);
+tc__ix at=tc__vector_ix(v,v->width,t->x,tc__ix_const(0));
 if(below==1)return;
 tc__sums_in(&v->l,s,TC__BUF_SHARED,below*across);
-tc__columns_move(t,s,TC_OP_PUT,tc__vector_ix(v,across,t->y,x));
+tc__columns_move(t,s,TC_OP_PUT,tc__vector_ix(v,across,t->y,at));
 tc__relist_barrier(&v->l,0);
+if(t->spreads)tc__columns_deal(t,1);
+s->behind=v->spread;
 tc__sums_new(&v->l,s,v->width);
+if(v->spread){
+opened=tc__columns_if(t,0);
+at=tc__vector_ix(v,v->width,tc__columns_thread(t),tc__ix_const(0));
+}
 tc__ix n=tc__relist_for(&v->l,(tc__axis)TC__COLUMNS_N,TC__BIND_UNROLL,
 tc__ix_const(below));
-tc__columns_move(t,s,TC_OP_GET,tc__vector_ix(v,across,n,x));
+tc__columns_move(t,s,TC_OP_GET,tc__vector_ix(v,across,n,at));
 tc__relist_end(&v->l,TC__COLUMNS_N);
+tc__relist_end_if(&v->l,opened);
+}
+static void tc__columns_parts(tc__columner*t,tc__sums*s,int below,tc__ix first){
+tc__vectors*v=&t->v;
+tc__relist*l=&v->l;
+tc__ix parts=tc__ix_const(t->q.parts);
+tc__ix turns=tc__ix_ceil_div(v->ix,parts,tc__ix_const(below));
+tc__ix q=tc__relist_for(l,(tc__axis)TC__COLUMNS_Q,
+below==1?TC__BIND_UNROLL:TC__BIND_SERIAL,turns);
+tc__ix part=tc__vector_ix(v,below,q,first);
+int opened=tc__relist_if(l,part,parts,0,0);
+part=tc__relist_bind(l,TC__COLUMNS_M,part,parts);
+tc__columns_move(t,s,TC_OP_GET,tc__vector_ix(v,t->rows,part,t->row));
+tc__relist_end_if(l,opened);
+tc__relist_end(l,TC__COLUMNS_Q);
 }
 static void tc__columns_meet(tc__columner*t,tc__sums*s){
 tc__vectors*v=&t->v;
 tc__relist*l=&v->l;
-int below=tc__columns_below(t);
-tc__ix parts=tc__ix_const(t->q.parts);
-int64_t blocks=t->rows/((int64_t)t->q.sharing*v->width);
+int64_t blocks=t->rows/tc__columns_across(t);
 int64_t ticket=tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,blocks);
 tc__sums_in(l,s,TC__BUF_WORK,t->rows*t->q.parts);
 int opened=tc__columns_if(t,1);
 tc__columns_move(t,s,TC_OP_PUT,tc__vector_ix(v,t->rows,t->z,t->row));
 tc__relist_end_if(l,opened);
 tc__relist_last(l,ticket,t->i,t->q.parts);
+if(v->spread&&t->q.parts<=TC__COLUMNS_AT_ONCE){
 tc__sums_new(l,s,v->width);
-tc__ix q=tc__relist_for(l,(tc__axis)TC__COLUMNS_Q,TC__BIND_SERIAL,
-tc__ix_ceil_div(v->ix,parts,tc__ix_const(below)));
-tc__ix part=tc__vector_ix(v,below,q,t->y);
-opened=tc__relist_if(l,part,parts,0,0);
-part=tc__relist_bind(l,TC__COLUMNS_M,part,parts);
-tc__columns_move(t,s,TC_OP_GET,tc__vector_ix(v,t->rows,part,t->row));
+opened=tc__columns_if(t,0);
+tc__columns_parts(t,s,1,tc__ix_const(0));
 tc__relist_end_if(l,opened);
-tc__relist_end(l,TC__COLUMNS_Q);
+return;
+}
+if(v->spread)tc__columns_deal(t,0),s->behind=0;
+tc__sums_new(l,s,v->width);
+tc__columns_parts(t,s,tc__columns_below(t),t->y);
+tc__columns_share(t,s);
 }
 static void tc__columns_sums(tc__columner*t,uint32_t begin,uint32_t end){
 tc__sums s;
-s.count=0;
+s.count=0,s.behind=0;
 for(uint32_t id=begin;id<end;id++)
 if(t->v.l.from->body.node.at[id]->op==TC_OP_COMBINE)
 s.combine[s.count++]=t->v.l.from->body.node.at[id];
 if(!s.count)return;
 tc__columns_share(t,&s);
-if(t->q.parts==1)return;
-tc__columns_meet(t,&s);
-tc__columns_share(t,&s);
+if(t->q.parts>1)tc__columns_meet(t,&s);
 }
 static void tc__columns_mark_kept(void*user,uint32_t id){
 tc__columner*t=(tc__columner*)user;
@@ -9304,6 +9363,17 @@ for(uint32_t k=0;k<n->n_attr;k++)
 if(tc__attr_is_ix(n,k))
 tc__ix_each_val(t->v.ix,n->attr[k],tc__columns_mark_kept,t);
 }
+}
+static void tc__columns_find_spread(tc__columner*t){
+const tc__group*g=t->v.l.from;
+t->sums=tc__count_op(g,TC_OP_NEW);
+t->spreads=tc__device_loops(g)==1&&tc__columns_below(t)>1&&
+2*t->sums<=TC__PRINT_ACCS;
+for(uint32_t id=0;id<g->body.node.count;id++)
+if(t->kept[id]||
+(tc__device_is_memory(g->body.node.at[id])&&
+tc__device_is_row(g,g->body.node.at[id]->attr[TC__ACCESS_BUFFER])))
+t->spreads=0;
 }
 static void tc__columns_keep(tc__columner*t,uint32_t begin,uint32_t end){
 tc__vectors*v=&t->v;
@@ -9376,7 +9446,7 @@ static void tc__columns_loops(tc__columner*t){
 tc__vectors*v=&t->v;
 tc__relist*l=&v->l;
 int below=tc__columns_below(t),parts=t->q.parts;
-tc__ix across=tc__ix_const((int64_t)t->q.sharing*v->width);
+tc__ix across=tc__ix_const(tc__columns_across(t));
 tc__ix blocks=tc__ix_ceil_div(v->ix,l->from->shape.rows,across);
 t->rows=parts>1?tc__ix_value(blocks)*tc__ix_value(across):0;
 t->i=tc__relist_for(l,(tc__axis)TC__COLUMNS_I,TC__BIND_GRID,blocks);
@@ -9389,8 +9459,7 @@ t->y=
 tc__relist_for(l,(tc__axis)TC__COLUMNS_Y,TC__BIND_BLOCK,tc__ix_const(below));
 t->x=tc__relist_for(l,(tc__axis)TC__COLUMNS_X,TC__BIND_BLOCK,
 tc__ix_const(t->q.sharing));
-t->row=tc__vector_ix(v,v->width,tc__vector_ix(v,t->q.sharing,t->i,t->x),
-tc__ix_const(0));
+tc__columns_deal(t,0);
 tc__columns_body(t);
 tc__relist_end(l,TC__COLUMNS_X);
 if(below>1)tc__relist_end(l,TC__COLUMNS_Y);
@@ -9417,6 +9486,7 @@ t.v.width=q->width,t.v.count=q->vectors,t.v.lanes_early=q->lanes_early;
 t.group=TC__NEW_ARRAY(c,uint32_t,n),t.kept=TC__NEW_ARRAY(c,uint8_t,n);
 if(tc__vectors_open(&t.v,c,g)&&t.group&&t.kept){
 tc__columns_find_kept(&t);
+tc__columns_find_spread(&t);
 tc__columns_place_rows(&t);
 tc__relist_launch(&t.v.l,q->threads,q->narrow,0,0);
 tc__columns_loops(&t);
@@ -9427,11 +9497,8 @@ t.v.l.failed=1;
 tc__free(c,t.group,n*sizeof*t.group),tc__free(c,t.kept,n);
 return tc__vectors_done(&t.v,c);
 }
-// ---- gen/device/down.c
+// ---- gen/device/down_plan.c
 enum{
-TC__DOWN_J=TC__VAR0,
-TC__DOWN_P=TC__VAR0+7,
-TC__DOWN_N=TC__VAR0+10,
 TC__DOWN_SMS=132,
 TC__DOWN_THREADS=512,
 TC__DOWN_WARPED=256,
@@ -9441,31 +9508,19 @@ TC__DOWN_ALONE=
 TC__DOWN_REGISTERS=48,
 TC__DOWN_FULL=768,
 TC__DOWN_HALF=512,
-TC__DOWN_LANES=8,
-TC__DOWN_BATCH=12,
+TC__DOWN_KEPT=184,
+TC__DOWN_BESIDE=60,
 TC__DOWN_SUMS=8,
+TC__DOWN_BANKS=128,
 TC__DOWN_ASKED=8,
-TC__DOWN_BANKS=128
+TC__DOWN_VALUES=4
 };
 typedef struct tc__down_plan{
 tc__device_plan q;
 int blocks,resident;
 int ahead;
+int kept;
 }tc__down_plan;
-typedef struct tc__downer{
-tc__rower r;
-const tc__group*all;
-tc__down_plan plan;
-tc__ix i,y,x;
-int64_t u;
-int64_t own;
-int64_t sums,accumulators;
-const tc__node*combine[TC__DOWN_SUMS];
-int64_t ticket,work[TC__DOWN_SUMS],meeting[TC__DOWN_SUMS];
-uint32_t asked[TC__DOWN_ASKED];
-int64_t next[TC__DOWN_ASKED];
-int n_asked;
-}tc__downer;
 static tc__group tc__down_part(const tc__group*g){
 tc__group rows=*g;
 rows.body.node.count=tc__down_begin(g);
@@ -9491,21 +9546,43 @@ if(tc__device_is_own_row(rows,(int64_t)b)&&
 bytes+=tc__dtypes[rows->buffer.at[b].dtype].bytes>4?8:4;
 return bytes;
 }
-static int tc__down_asks(const tc__group*g,const tc__device_plan*q,uint32_t*asked){
+static int tc__down_is_single(const tc__group*g,const tc__device_plan*q,
+const tc__node*n){
+return tc__device_may_be_early(g,q,n)&&n->n_attr==TC__LOAD_PREDICATES&&
+tc__device_first_load(g,n)<0;
+}
+static int tc__down_asks(const tc__group*g,const tc__down_plan*p,uint32_t*asked){
+const tc__device_plan*q=&p->q;
 int count=0;
 for(uint32_t id=0;id<g->body.node.count&&count<TC__DOWN_ASKED;id++){
 const tc__node*n=g->body.node.at[id];
-if(tc__device_held_load(g,q,n)==(int64_t)id&&
+if((tc__device_held_load(g,q,n)==(int64_t)id||
+(p->kept&&tc__down_is_single(g,q,n)))&&
 tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW)&&
 tc__device_is_wide(g,n,q->width,TC__COL))
 asked[count++]=id;
 }
 return count;
 }
-static int64_t tc__down_next_bytes(const tc__group*rows,const tc__device_plan*q){
+static int tc__down_asks_values(const tc__group*g,uint32_t*asked){
+int count=0;
+for(uint32_t id=0;id<g->body.node.count&&count<TC__DOWN_VALUES;id++){
+const tc__node*n=g->body.node.at[id];
+if(n->op!=TC_OP_LOAD||n->level!=TC__AT_ROW||
+n->n_attr>TC__LOAD_PREDICATES||!tc__is_memory(tc__buffer_of(g,n))||
+tc__buffer_of(g,n)->written||tc__device_bytes(g,n)<4)
+continue;
+if(tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW)&&
+!tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]))
+asked[count++]=id;
+}
+return count;
+}
+static int64_t tc__down_next_bytes(const tc__group*rows,const tc__down_plan*p){
+const tc__device_plan*q=&p->q;
 uint32_t asked[TC__DOWN_ASKED];
 int64_t bytes=0;
-for(int k=tc__down_asks(rows,q,asked);k-- >0;){
+for(int k=tc__down_asks(rows,p,asked);k-- >0;){
 int64_t each=tc__device_bytes(rows,rows->body.node.at[asked[k]]);
 if(each*q->width<4||(each*q->width>16&&each*q->width%16))return 0;
 bytes+=each;
@@ -9529,6 +9606,11 @@ return every?n+(q->threads-1)/every*(TC__DEVICE_ACCESS/bytes):n;
 }
 static int tc__down_resident(const tc__down_plan*p,int full,int64_t shared){
 int64_t n=(full?TC__DOWN_FULL:TC__DOWN_HALF)/p->q.threads;
+if(p->kept){
+int64_t words=tc__padded(p->kept+TC__DOWN_BESIDE,8);
+n=TC__DEVICE_WORDS/(p->q.threads*words);
+if(n>TC__DOWN_FULL/p->q.threads)n=TC__DOWN_FULL/p->q.threads;
+}
 if(n>TC__DEVICE_ROW_BYTES/shared)n=TC__DEVICE_ROW_BYTES/shared;
 return n<1?1:(int)n;
 }
@@ -9546,16 +9628,83 @@ int64_t elements=(int64_t)p->q.threads*p->q.vectors*p->q.width;
 int64_t shared=tc__down_shared(rows,&p->q);
 int64_t room=TC__DEVICE_ROW_BYTES;
 if(rows->target.room&&room>(int64_t)rows->target.room)room=rows->target.room;
-int64_t next=elements*tc__down_next_bytes(rows,&p->q);
+int64_t next=elements*tc__down_next_bytes(rows,p);
+if(p->kept)next+=8*TC__DOWN_VALUES*p->q.threads;
 p->resident=tc__down_resident(p,full,shared);
-p->ahead=
-next&&shared+next<=room&&
-(p->q.sharing>32||tc__down_resident(p,full,shared+next)==p->resident);
+p->ahead=next&&shared+next<=room&&
+(p->q.sharing>32||p->kept||
+tc__down_resident(p,full,shared+next)==p->resident);
 if(p->ahead)shared+=next,p->resident=tc__down_resident(p,full,shared);
 blocks=(tc__ix_hi(rows->body.ix,rows->shape.rows)-1)/each+1;
 if(blocks>TC__DOWN_SMS*p->resident)blocks=TC__DOWN_SMS*p->resident;
 p->blocks=blocks<1?1:(int)blocks;
 return shared<=room;
+}
+static void tc__down_choose_width(const tc__group*rows,tc__device_plan*q,
+int64_t columns,int widest){
+q->width=tc__device_width(rows,TC__COL);
+if(widest&&q->width>TC__DEVICE_ACCESS/widest)
+q->width=TC__DEVICE_ACCESS/widest;
+while(columns%q->width||(q->width>1&&columns/q->width<32))q->width/=2;
+tc__device_choose_lanes_early(rows,q);
+}
+static int tc__down_accumulates(const tc__group*g,const tc__device_plan*q){
+return tc__count_op(g,TC_OP_NEW)+tc__down_count(g)*(q->vectors+1)<=
+TC__PRINT_ACCS;
+}
+static int64_t tc__down_kept_element(const tc__group*rows){
+int64_t bytes=0;
+for(size_t b=0;b<rows->buffer.count;b++)
+if(tc__device_is_own_row(rows,(int64_t)b)&&
+!tc__device_is_cheap(rows,(int64_t)b))
+bytes+=tc__dtypes[rows->buffer.at[b].dtype].bytes>4?8:4;
+for(size_t i=0;i<rows->body.node.count;i++){
+const tc__node*n=rows->body.node.at[i];
+int again=tc__device_first_load(rows,n)>=0&&
+tc__device_first_load(rows,n)!=(int64_t)i;
+if(n->op==TC_OP_LOAD&&n->level==TC__AT_COL&&!again&&
+!tc__device_is_row(rows,n->attr[TC__LOAD_BUFFER]))
+bytes+=tc__device_bytes(rows,n);
+}
+for(int64_t i=0;i<tc__down_count(rows);i++)
+bytes+=tc__dtypes[rows->body.node.at[i]->dtype].bytes>4?8:4;
+return bytes;
+}
+static int tc__down_plan_kept(const tc__group*g,const tc__group*rows,tc__down_plan*p,
+int64_t columns){
+tc__device_plan*q=&p->q;
+int widest=1;
+for(size_t i=0;i<rows->body.node.count;i++){
+const tc__node*n=rows->body.node.at[i];
+if(tc__device_is_memory(n)&&n->level==TC__AT_COL&&
+(int)tc__device_bytes(rows,n)>widest)
+widest=(int)tc__device_bytes(rows,n);
+}
+tc__down_choose_width(rows,q,columns,widest);
+tc__down_deal_row(q,columns,(int)((columns/q->width-1)/32+1));
+p->kept=1;
+return q->sharing==32&&tc__down_accumulates(g,q)&&tc__down_next_bytes(rows,p)&&
+q->vectors*q->width*tc__down_kept_element(rows)<=4*TC__DOWN_KEPT&&
+tc__down_deal(rows,p,0)&&p->ahead;
+}
+static int tc__down_plan_shared(const tc__group*g,const tc__group*rows,tc__down_plan*p,
+int64_t columns){
+tc__device_plan*q=&p->q;
+tc__down_choose_width(rows,q,columns,0);
+int64_t bytes=tc__down_element(rows,q);
+int vectors=TC__DOWN_ELEMENTS/q->width;
+while(vectors>1&&vectors*q->width*bytes>4*TC__DOWN_REGISTERS)vectors/=2;
+int alone=(int)((columns/q->width-1)/32+
+1);
+if(alone<=TC__DOWN_ALONE&&alone*q->width*bytes<=8*TC__DOWN_REGISTERS&&
+alone>vectors)
+vectors=alone;
+tc__down_deal_row(q,columns,vectors<1?1:vectors);
+int64_t registers=q->vectors*q->width*bytes/4;
+p->kept=0;
+return registers<=2*TC__DOWN_REGISTERS&&q->sharing<=TC__DOWN_THREADS&&
+tc__down_accumulates(g,q)&&
+tc__down_deal(rows,p,registers<=TC__DOWN_REGISTERS);
 }
 static int tc__down_plan_of(const tc__group*g,tc__down_plan*p){
 tc__group rows=tc__down_part(g);
@@ -9568,30 +9717,38 @@ if(tc__down_count(g)>TC__DOWN_SUMS)return 0;
 int64_t columns=tc__ix_value(g->shape.cols);
 q->form=TC__DEVICE_ROWS,q->axis=TC__COL,q->hold=TC__DEVICE_REGISTERS;
 q->parts=q->launches=1,q->narrow=tc__device_is_narrow(g);
-q->width=tc__device_width(&rows,TC__COL);
-while(columns%q->width||(q->width>1&&columns/q->width<32))q->width/=2;
-tc__device_choose_lanes_early(&rows,q);
-int64_t bytes=tc__down_element(&rows,q);
-int vectors=TC__DOWN_ELEMENTS/q->width;
-while(vectors>1&&vectors*q->width*bytes>4*TC__DOWN_REGISTERS)vectors/=2;
-int alone=(int)((columns/q->width-1)/32+
-1);
-if(alone<=TC__DOWN_ALONE&&alone*q->width*bytes<=8*TC__DOWN_REGISTERS&&
-alone>vectors)
-vectors=alone;
-tc__down_deal_row(q,columns,vectors<1?1:vectors);
-int64_t registers=q->vectors*q->width*bytes/4;
-int64_t accumulators=
-tc__count_op(g,TC_OP_NEW)+tc__down_count(g)*(q->vectors+1);
-if(registers>2*TC__DOWN_REGISTERS||q->sharing>TC__DOWN_THREADS||
-accumulators>TC__PRINT_ACCS)
-return 0;
-return tc__down_deal(&rows,p,registers<=TC__DOWN_REGISTERS);
+return tc__down_plan_kept(g,&rows,p,columns)||
+tc__down_plan_shared(g,&rows,p,columns);
 }
 static int tc__device_takes_down(const tc__group*g){
 tc__down_plan p;
 return tc__down_plan_of(g,&p);
 }
+// ---- gen/device/down.c
+enum{
+TC__DOWN_J=TC__VAR0,
+TC__DOWN_P=TC__VAR0+7,
+TC__DOWN_N=TC__VAR0+10,
+TC__DOWN_LANES=8,
+TC__DOWN_BATCH=12
+};
+typedef struct tc__downer{
+tc__rower r;
+const tc__group*all;
+tc__down_plan plan;
+tc__ix i,y,x;
+int64_t u;
+int64_t own;
+int64_t sums,accumulators;
+const tc__node*combine[TC__DOWN_SUMS];
+int64_t ticket,work[TC__DOWN_SUMS],meeting[TC__DOWN_SUMS];
+uint32_t asked[TC__DOWN_ASKED];
+int64_t next[TC__DOWN_ASKED];
+int n_asked;
+uint32_t value[TC__DOWN_VALUES];
+int64_t next_value[TC__DOWN_VALUES],held_value[TC__DOWN_VALUES];
+int n_values;
+}tc__downer;
 static int64_t tc__down_number(const tc__downer*d,int64_t k,int64_t u){
 return d->accumulators+k*(d->plan.q.vectors+1)+u;
 }
@@ -9642,15 +9799,14 @@ return tc__vector_ix(&d->r.v,d->plan.q.sharing,d->y,d->x);
 static int64_t tc__down_slot(const tc__downer*d,int64_t k,int64_t u){
 return d->own+k*d->plan.q.vectors+u;
 }
-static void tc__down_move_warp(tc__downer*d,tc__op op,tc__ix y){
+static void tc__down_move_own(tc__downer*d,tc__op op){
 tc__vectors*v=&d->r.v;
 for(int64_t k=0;k<d->sums;k++)
 for(int u=0;u<d->plan.q.vectors;u++){
 tc__ix lane=tc__vector_lanes(v,v->width);
-tc__ix thread=tc__vector_ix(v,d->plan.q.sharing,y,d->x);
 int64_t bytes=tc__dtypes[tc__down_dtype(d,k)].bytes;
 tc__down_move(d,op,k,u,tc__down_slot(d,k,u),
-tc__down_own_at(v,bytes,thread,lane));
+tc__down_own_at(v,bytes,tc__down_thread(d),lane));
 tc__vector_lanes_end(v,v->width);
 }
 }
@@ -9663,22 +9819,84 @@ tc__relist_buffer(
 l,TC__BUF_SHARED,tc__down_dtype(d,k),
 tc__down_own_numel(&d->plan.q,tc__dtypes[tc__down_dtype(d,k)].bytes));
 tc__down_new_all(d);
-tc__down_move_warp(d,TC_OP_PUT,d->y);
+if(!d->plan.kept)tc__down_move_own(d,TC_OP_PUT);
+}
+static int tc__down_few(const tc__downer*d){
+int each=d->plan.q.threads/d->plan.q.sharing;
+return d->r.v.width>each?d->r.v.width/each:1;
+}
+static tc__ix tc__down_collected(const tc__downer*d,int64_t k,tc__ix n,tc__ix lane){
+const tc__vectors*v=&d->r.v;
+int few=tc__down_few(d);
+tc__ix lanes=tc__ix_const(v->width/few),thread=tc__down_thread(d);
+tc__ix owner=tc__vector_ix(v,32,n,tc__ix_div(v->ix,thread,lanes));
+tc__ix first=tc__ix_mod(v->ix,thread,lanes);
+return tc__down_own_at(v,tc__dtypes[tc__down_dtype(d,k)].bytes,owner,
+tc__vector_ix(v,few,first,lane));
+}
+static void tc__down_collect_sums(tc__downer*d){
+tc__vectors*v=&d->r.v;
+int few=tc__down_few(d);
+tc__ix n=tc__relist_for(&v->l,(tc__axis)TC__DOWN_N,TC__BIND_UNROLL,
+tc__ix_const(d->plan.q.threads/d->plan.q.sharing));
+for(int64_t k=0;k<d->sums;k++)
+for(int u=0;u<d->plan.q.vectors;u++){
+tc__ix lane=tc__vector_lanes(v,few);
+tc__down_move(d,TC_OP_GET,k,u,tc__down_slot(d,k,u),
+tc__down_collected(d,k,n,lane));
+tc__vector_lanes_end(v,few);
+}
+tc__relist_end(&v->l,TC__DOWN_N);
+}
+static void tc__down_collect_warps(tc__downer*d){
+tc__vectors*v=&d->r.v;
+tc__relist*l=&v->l;
+int few=tc__down_few(d);
+int64_t columns=tc__ix_value(l->from->shape.cols),vector=(int64_t)32*v->width;
+tc__ix thread=tc__down_thread(d),busy=tc__ix_const(vector/few);
+if(d->plan.kept)tc__down_move_own(d,TC_OP_PUT);
+tc__relist_barrier(l,0);
+for(int64_t k=0;k<d->sums;k++)
+for(int u=0;u<d->plan.q.vectors;u++)tc__down_new(d,k,u,few);
+int opened=vector/few<d->plan.q.threads&&tc__relist_if(l,thread,busy,0,0);
+tc__down_collect_sums(d);
+for(int u=0;u<d->plan.q.vectors;u++){
+tc__ix column=tc__vector_ix(v,few,thread,tc__ix_const(vector*u));
+int inside=tc__relist_if(l,column,l->from->shape.cols,0,0);
+tc__ix lane=tc__vector_lanes(v,few);
+tc__ix at=tc__vector_ix(v,columns,d->i,tc__ix_add(v->ix,column,lane));
+for(int64_t k=0;k<d->sums;k++)
+tc__down_move(d,TC_OP_PUT,k,u,d->work[k],at);
+tc__vector_lanes_end(v,few);
+tc__relist_end_if(l,inside);
+}
+tc__relist_end_if(l,opened);
 }
 static void tc__down_collect(tc__downer*d){
-tc__relist*l=&d->r.v.l;
-int each=d->plan.q.threads/d->plan.q.sharing;
-tc__ix n=d->y;
-if(each>1)tc__relist_barrier(l,0);
+if(d->plan.q.threads>d->plan.q.sharing){
+tc__down_collect_warps(d);
+return;
+}
 tc__down_new_all(d);
-if(each>1)
-n=tc__relist_for(l,(tc__axis)TC__DOWN_N,TC__BIND_UNROLL,tc__ix_const(each));
-tc__down_move_warp(d,TC_OP_GET,n);
-if(each>1)tc__relist_end(l,TC__DOWN_N);
+tc__down_move_own(d,TC_OP_GET);
+tc__down_put_part(d);
+}
+static void tc__down_step_kept(tc__downer*d,const tc__node*n){
+tc__node m=*n;
+int64_t attr[TC__NODE_WORDS];
+memcpy(attr,n->attr,n->n_attr*sizeof*attr);
+attr[TC__ACC_ACCUMULATOR]=
+tc__down_number(d,n->attr[TC__ACC_ACCUMULATOR]-d->accumulators,d->u);
+m.attr=attr;
+tc__relist_copy(&d->r.v.l,&m);
 }
 static void tc__down_step(tc__vectors*v,const tc__node*n,tc__ix lane){
 tc__downer*d=(tc__downer*)(void*)v;
 tc__relist*l=&v->l;
+if(d->plan.kept){
+tc__down_step_kept(d,n);
+return;
+}
 int64_t buffer=tc__down_slot(d,n->attr[TC__ACC_ACCUMULATOR]-d->accumulators,d->u);
 int64_t bytes=tc__dtypes[l->to->buffer.at[buffer].dtype].bytes;
 tc__ix at=tc__down_own_at(v,bytes,tc__down_thread(d),lane);
@@ -9750,12 +9968,21 @@ tc__relist_copy_vector(&v->l,g->body.node.at[d->asked[k]],
 d->plan.ahead?d->next[k]:v->held[d->asked[k]],at,
 TC__COL,column,v->width);
 tc__down_each_end(d);
+for(int k=0;k<d->n_values;k++)
+tc__relist_copy_vector(&v->l,g->body.node.at[d->value[k]],d->next_value[k],
+tc__down_thread(d),TC__COL,tc__ix_const(0),1);
 tc__relist_end_if(&v->l,opened);
 }
 static void tc__down_take(tc__downer*d){
 tc__vectors*v=&d->r.v;
 int64_t attr[TC__COPY_PREDICATES];
 tc__relist_put(&v->l,TC_OP_WAIT,TC_I64,NULL,0);
+attr[TC__COPY_INDEX]=tc__ix_const(0),attr[TC__COPY_SOURCE]=tc__down_thread(d);
+attr[TC__COPY_ELEMENTS]=1;
+for(int k=0;k<d->n_values;k++){
+attr[TC__COPY_BUFFER]=d->held_value[k],attr[TC__COPY_FROM]=d->next_value[k];
+tc__relist_put(&v->l,TC_OP_COPY,TC_I64,attr,TC__COPY_PREDICATES);
+}
 tc__down_each(d);
 attr[TC__COPY_INDEX]=tc__ix_mul(v->ix,tc__ix_const(v->width),v->u);
 attr[TC__COPY_SOURCE]=tc__down_next_at(d),attr[TC__COPY_ELEMENTS]=v->width;
@@ -9767,22 +9994,41 @@ tc__down_each_end(d);
 }
 static void tc__down_hold(tc__downer*d){
 tc__vectors*v=&d->r.v;
-for(uint32_t id=0;id<v->l.from->body.node.count;id++)
+const tc__group*g=v->l.from;
+for(uint32_t id=0;id<g->body.node.count;id++)
 for(int k=0;k<d->n_asked;k++)
-if(tc__device_held_load(v->l.from,&d->plan.q,v->l.from->body.node.at[id])==
+if(id==d->asked[k]||
+tc__device_held_load(g,&d->plan.q,g->body.node.at[id])==
 (int64_t)d->asked[k])
-v->ahead[id]=TC__HOLD_BEFORE;
+v->ahead[id]=d->plan.kept?TC__HOLD_ASKED:TC__HOLD_BEFORE;
+}
+static int tc__down_row_value(tc__rower*t,const tc__node*n){
+tc__downer*d=(tc__downer*)(void*)t;
+for(int k=0;k<d->n_values;k++)
+if(d->value[k]==n->id)
+return tc__relist_load(&t->v.l,n,d->held_value[k],tc__ix_const(0)),1;
+return 0;
 }
 static void tc__down_open_asked(tc__downer*d,tc__ix turns){
-const tc__group*g=d->r.v.l.from;
+tc__relist*l=&d->r.v.l;
+const tc__group*g=l->from;
 const tc__device_plan*q=&d->plan.q;
-d->n_asked=tc__down_asks(g,q,d->asked);
+d->n_asked=tc__down_asks(g,&d->plan,d->asked);
 if(tc__ix_equals(turns,1))d->plan.ahead=0;
-for(int k=0;k<d->n_asked&&d->plan.ahead;k++)
-d->next[k]=
-tc__relist_buffer(&d->r.v.l,TC__BUF_SHARED,
-tc__buffer_of(g,g->body.node.at[d->asked[k]])->dtype,
+for(int k=0;k<d->n_asked;k++){
+const tc__node*n=g->body.node.at[d->asked[k]];
+if(tc__down_is_single(g,q,n))tc__vector_hold_in(&d->r.v,n,TC__HOLD_ASKED);
+if(d->plan.ahead)
+d->next[k]=tc__relist_buffer(l,TC__BUF_SHARED,tc__buffer_of(g,n)->dtype,
 (int64_t)q->threads*q->vectors*q->width);
+}
+if(!d->plan.ahead||!d->plan.kept)return;
+d->n_values=tc__down_asks_values(g,d->value);
+for(int k=0;k<d->n_values;k++){
+int dtype=tc__buffer_of(g,g->body.node.at[d->value[k]])->dtype;
+d->next_value[k]=tc__relist_buffer(l,TC__BUF_SHARED,dtype,q->threads);
+d->held_value[k]=tc__relist_buffer(l,TC__BUF_REGISTER,dtype,1);
+}
 }
 static void tc__down_rows_all(tc__downer*d){
 tc__vectors*v=&d->r.v;
@@ -9809,14 +10055,9 @@ tc__relist_barrier(l,0);
 tc__relist_end(l,TC__DOWN_P);
 }
 static void tc__down_leave(tc__downer*d){
-tc__vectors*v=&d->r.v;
-tc__ix one=tc__ix_const(1);
-int opened=tc__relist_if(&v->l,d->y,one,0,0);
-tc__down_put_part(d);
-tc__relist_end_if(&v->l,opened);
 int64_t attr[2];
 attr[TC__MEET_BUFFER]=d->ticket,attr[TC__MEET_COUNT]=d->plan.blocks;
-tc__relist_put(&v->l,TC_OP_MEET,TC_I64,attr,2);
+tc__relist_put(&d->r.v.l,TC_OP_MEET,TC_I64,attr,2);
 }
 static int64_t tc__down_divisor(int64_t n,int64_t most){
 while(n%most)most--;
@@ -9936,7 +10177,8 @@ tc__rows_init(&d->r,&d->plan.q);
 d->all=g;
 tc__down_find_sums(d);
 d->r.v.sums=TC__SUMS_OF_ROWS,d->r.v.down=d->accumulators;
-d->r.behind=tc__down_behind,d->r.cheap=1,d->r.v.step=tc__down_step;
+d->r.behind=tc__down_behind,d->r.value=tc__down_row_value,d->r.cheap=1,
+d->r.v.step=tc__down_step;
 if(tc__relist_open(&d->r.v.l,c,g)&&tc__vectors_begin(&d->r.v,c)){
 tc__relist_launch(&d->r.v.l,d->plan.q.threads,d->plan.q.narrow,d->plan.resident,
 0);
@@ -13416,9 +13658,11 @@ tc__put(p->out,");\n");
 static void tc__cuda_list_meet(tc__printer*p,const tc__node*n,int copy){
 (void)copy;
 tc__line(p);
-tc__put(p->out,"if (!tc_meets(");
+tc__put(p->out,"const tc_met met = tc_meets(");
 tc__put_buffer(p,n->attr[TC__MEET_BUFFER]);
-tc__put(p->out,", %lld)) return;\n",(long long)n->attr[TC__MEET_COUNT]);
+tc__put(p->out,", %lld);\n",(long long)n->attr[TC__MEET_COUNT]);
+tc__line(p);
+tc__put(p->out,"if (met.turn < 0) return;\n");
 }
 static void tc__cuda_list_element(tc__printer*p,const tc__node*n){
 long long i=n->attr[TC__COMBINE_ACCUMULATOR];
@@ -14058,22 +14302,18 @@ tc__block_open(p);
 }
 static void tc__cuda_taken(tc__printer*p,const tc__node*n){
 const char*variable=tc__axis_name(n->attr[TC__FOR_AXIS]);
-const tc__node*meet=n;
-while(meet->op!=TC_OP_MEET)meet=tc__body(p,meet->id-1);
 tc__line(p);
-tc__put(p->out,"for (int %s = ",variable);
-for(int i=0;i<2;i++){
-if(i)tc__put(p->out,"; %s < ",variable);
-if(i)tc__put_ix(p,n->attr[TC__FOR_END]);
-if(i)tc__put(p->out,"; %s = ",variable);
-tc__put(p->out,"tc_takes(");
-tc__put_buffer(p,meet->attr[TC__MEET_BUFFER]);
-tc__put(p->out,", ");
+tc__put(p->out,"for (int %s = met.turn; %s < ",variable,variable);
 tc__put_ix(p,n->attr[TC__FOR_END]);
-tc__put(p->out,", %lld)",(long long)meet->attr[TC__MEET_COUNT]);
-}
-tc__put(p->out,")");
+tc__put(p->out,"; %s += met.blocks, __syncthreads())",variable);
 tc__block_open(p);
+}
+static void tc__cuda_parts(tc__printer*p,const tc__node*n){
+while(n->op!=TC_OP_MEET)n=tc__body(p,n->id-1);
+tc__line(p);
+tc__put(p->out,"tc_parts(");
+tc__put_buffer(p,n->attr[TC__MEET_BUFFER]);
+tc__put(p->out,", met.blocks);\n");
 }
 static void tc__cuda_list_loop(tc__printer*p,uint32_t id){
 const tc__node*n=tc__body(p,id);
@@ -14091,6 +14331,7 @@ tc__cuda_unroll(p,tc__axis_name(n->attr[TC__FOR_AXIS]),
 (int)tc__ix_value(n->attr[TC__FOR_END]));
 tc__cuda_statements(p,id+1,end);
 tc__block_close(p);
+if(n->attr[TC__FOR_BIND]==TC__BIND_TAKEN)tc__cuda_parts(p,n);
 }
 static const tc__node*tc__cuda_hole_vector(const tc__printer*p,uint32_t id){
 const tc__node*n=tc__body(p,id+1);

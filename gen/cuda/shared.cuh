@@ -53,48 +53,49 @@ template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
 
-// fn: leaves
-// The block has done its part at a ticket of four numbers, which are 0 again when all blocks have.
-TC_FN void TC_N(leaves)(unsigned *ticket, unsigned blocks) {
-    __threadfence();
-    if (atomicAdd(ticket + 3, 1u) != blocks - 1) return;
-    for (int i = 0; i < 4; i++) ticket[i] = 0;
-}
-
 // fn: begun
 // The block is there, and will come to the meeting.
 TC_FN void TC_N(begun)(unsigned *ticket) {
     if (threadIdx.x == 0) atomicAdd(ticket, 1u);
 }
 
+// fn: met
+// A block at a meeting: its turn, -1 = it has left; how many stayed.
+struct TC_N(met) {
+    int turn;
+    unsigned blocks;
+};
+
 // fn: meets
-// Waits for all blocks: what they have written is seen then. Who comes before all have begun cannot wait, since they
-// may need its place: it has done its part.
-TC_FN int TC_N(meets)(unsigned *ticket, unsigned blocks) {
-    __shared__ int goes;
+// Waits for all blocks: what they have written is seen then. Who comes before all have begun cannot wait, since they may
+// need its place: it has done its part (turn -1). The others have turns, 0 to blocks - 1; there is always one: the block that
+// begins last finds that all have. A ticket has four numbers: blocks that have begun, that have come (and, by 65536, those of them
+// that leave), none, and that have parted.
+TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
+    __shared__ TC_N(met) met;
+    unsigned begun = 0;
+    if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
-        goes = atomicAdd(ticket + 1, 1u) == blocks - 1 || atomicAdd(ticket, 0u) == blocks;
-        if (!goes) TC_N(leaves)(ticket, blocks);
-        while (goes && *(volatile unsigned *)(ticket + 1) != blocks) {}
+        const int stays = begun == blocks;
+        unsigned come = atomicAdd(ticket + 1, stays ? 1u : 65537u);
+        met.turn = stays ? (int)((come & 65535) - (come >> 16)) : -1;
+        if (stays)
+            do come = *(volatile unsigned *)(ticket + 1);
+            while ((come & 65535) != blocks);
+        met.blocks = blocks - (come >> 16);
     }
     __syncthreads();
     __threadfence();
-    return goes;
+    return met;
 }
 
-// fn: takes
-// The next turn of n that no block has taken; n and more = there is none.
-TC_FN int TC_N(takes)(unsigned *ticket, unsigned n, unsigned blocks) {
-    __shared__ unsigned turn;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        turn = atomicAdd(ticket + 2, 1u);
-        if (turn >= n) TC_N(leaves)(ticket, blocks);
-    }
-    __syncthreads();
-    return turn;
+// fn: parts
+// The block has done its turns: the ticket is 0 again when all that met have.
+TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
+    if (threadIdx.x != 0 || atomicAdd(ticket + 3, 1u) != blocks - 1) return;
+    for (int i = 0; i < 4; i++) ticket[i] = 0;
 }
 
 // fn: bar_sync

@@ -361,25 +361,23 @@ static void tc__cuda_serial(tc__printer *p, const tc__node *n) {
     tc__block_open(p);
 }
 
-// `for (int j = tc_takes(ticket0, 128, 264); j < 128; j = tc_takes(ticket0, 128, 264)) {` behind their meeting
+// `for (int j = met.turn; j < 128; j += met.blocks, __syncthreads()) {` behind their meeting
 static void tc__cuda_taken(tc__printer *p, const tc__node *n) {
     const char *variable = tc__axis_name(n->attr[TC__FOR_AXIS]);
-    const tc__node *meet = n;
-    while (meet->op != TC_OP_MEET) meet = tc__body(p, meet->id - 1);
     tc__line(p);
-    tc__put(p->out, "for (int %s = ", variable);
-    for (int i = 0; i < 2; i++) {
-        if (i) tc__put(p->out, "; %s < ", variable);
-        if (i) tc__put_ix(p, n->attr[TC__FOR_END]);
-        if (i) tc__put(p->out, "; %s = ", variable);
-        tc__put(p->out, "tc_takes(");
-        tc__put_buffer(p, meet->attr[TC__MEET_BUFFER]);
-        tc__put(p->out, ", ");
-        tc__put_ix(p, n->attr[TC__FOR_END]);
-        tc__put(p->out, ", %lld)", (long long)meet->attr[TC__MEET_COUNT]);
-    }
-    tc__put(p->out, ")");
+    tc__put(p->out, "for (int %s = met.turn; %s < ", variable, variable);
+    tc__put_ix(p, n->attr[TC__FOR_END]);
+    tc__put(p->out, "; %s += met.blocks, __syncthreads())", variable);
     tc__block_open(p);
+}
+
+// `tc_parts(ticket0, met.blocks);`
+static void tc__cuda_parts(tc__printer *p, const tc__node *n) {
+    while (n->op != TC_OP_MEET) n = tc__body(p, n->id - 1);
+    tc__line(p);
+    tc__put(p->out, "tc_parts(");
+    tc__put_buffer(p, n->attr[TC__MEET_BUFFER]);
+    tc__put(p->out, ", met.blocks);\n");
 }
 
 // The loop at `id`, all of what is in it.
@@ -399,6 +397,7 @@ static void tc__cuda_list_loop(tc__printer *p, uint32_t id) {
                         (int)tc__ix_value(n->attr[TC__FOR_END]));
     tc__cuda_statements(p, id + 1, end);
     tc__block_close(p);
+    if (n->attr[TC__FOR_BIND] == TC__BIND_TAKEN) tc__cuda_parts(p, n);
 }
 
 // ---- templates ----

@@ -119,13 +119,15 @@ static void tc__cuda_list_begun(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ");\n");
 }
 
-// `if (!tc_meets(ticket0, 264)) return;`
+// `const tc_met met = tc_meets(ticket0, 264);`, and who leaves returns
 static void tc__cuda_list_meet(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     tc__line(p);
-    tc__put(p->out, "if (!tc_meets(");
+    tc__put(p->out, "const tc_met met = tc_meets(");
     tc__put_buffer(p, n->attr[TC__MEET_BUFFER]);
-    tc__put(p->out, ", %lld)) return;\n", (long long)n->attr[TC__MEET_COUNT]);
+    tc__put(p->out, ", %lld);\n", (long long)n->attr[TC__MEET_COUNT]);
+    tc__line(p);
+    tc__put(p->out, "if (met.turn < 0) return;\n");
 }
 
 // An element of a vector's accumulator.

@@ -19,42 +19,27 @@
 //         barrier block
 //         ..                                         the first 8 threads have them all, and do the rest
 //
-// Sums in registers leave too few of them: a layer norm of 4096 columns with its gradients takes 430 us so with 512 threads
-// a multiprocessor, with 1024 the compiler moves registers to memory (900 us). What costs little to make of held
-// elements is made again in each loop for the same reason, and the compiler is told to FORGET what it had of them.
+// Where a thread has much of a row, sums in registers leave too few of them: a layer norm of 4096 columns with its gradients
+// takes 430 us so with 512 threads a multiprocessor, with 1024 the compiler moves registers to memory (900 us). They are in
+// shared memory then; what costs little to make of held elements is made again in each loop for the same reason, and the
+// compiler is told to FORGET what it had of them.
 //
 // Short rows are a warp's, which waits for no other: of 8192 x 768, with three sums down the columns, a norm's gradient in
-// bf16 takes an H100 45 us so, 73 with a block of three warps for each row.
+// bf16 takes an H100 45 us so, 73 with a block of three warps for each row. One block of 8 such warps has all of their rows in
+// registers, and what they sum, while their next rows come to shared memory, the values of a row with them: 31 us of an H200
+// behind its last row, as a copy of as many bytes; 33 by two blocks that ask for a row when they come to it.
 //
-// No block waits for one that may not have begun: one that comes to the meeting before all have begun leaves, and the
-// last to come does what is left. So nothing depends on how many blocks a device has room for.
+// No block waits for one that may not have begun: one that comes to the meeting before all have begun leaves, and those that
+// come later do what is left. So nothing depends on how many blocks a device has room for. Columns are dealt to them by the
+// order in which they came: to ask for each would be a way to memory more.
 
 enum {
     TC__DOWN_J = TC__VAR0,
     TC__DOWN_P = TC__VAR0 + 7,
     TC__DOWN_N = TC__VAR0 + 10,
-    TC__DOWN_SMS = 132,     // blocks are a multiple of it
-    TC__DOWN_THREADS = 512, // of a row at most
-    TC__DOWN_WARPED = 256,  // of a block whose warps have a row each
-    TC__DOWN_ELEMENTS = 16, // of a row for a thread at most,
-    TC__DOWN_ALONE =
-        3, //   and vectors where a warp has a row alone, and waits for no other
-    TC__DOWN_REGISTERS = 48, // of a thread for them, where a multiprocessor is to have
-    TC__DOWN_FULL = 768,     //   so many threads;
-    TC__DOWN_HALF = 512,     //   with up to twice as many registers, these
-    TC__DOWN_LANES = 8,      // columns that are summed together at the meeting,
-    TC__DOWN_BATCH = 12,     //   and parts of each that are under way together
-    TC__DOWN_SUMS = 8,
-    TC__DOWN_ASKED = 8,  // loads that a row begins with, at most
-    TC__DOWN_BANKS = 128 // bytes of shared memory that all banks have
+    TC__DOWN_LANES = 8, // columns that are summed together at the meeting,
+    TC__DOWN_BATCH = 12 //   and parts of each that are under way together
 };
-
-// How rows are dealt to threads and blocks.
-typedef struct tc__down_plan {
-    tc__device_plan q;
-    int blocks, resident;
-    int ahead; // loads of the next row are under way while one is done
-} tc__down_plan;
 
 typedef struct tc__downer {
     tc__rower r; // must be the first: rows.c gives it back
@@ -69,163 +54,10 @@ typedef struct tc__downer {
     uint32_t asked[TC__DOWN_ASKED]; // loads that a row begins with
     int64_t next[TC__DOWN_ASKED];   //   and where the next row's come to
     int n_asked;
+    uint32_t value[TC__DOWN_VALUES]; // values of a row, the same
+    int64_t next_value[TC__DOWN_VALUES], held_value[TC__DOWN_VALUES];
+    int n_values;
 } tc__downer;
-
-// The list without what is done behind all rows.
-static tc__group tc__down_part(const tc__group *g) {
-    tc__group rows = *g;
-    rows.body.node.count = tc__down_begin(g);
-    return rows;
-}
-
-// ---- the plan ----
-
-static int64_t tc__down_count(const tc__group *g) {
-    int64_t n = 0;
-    while (g->body.node.at[n]->op == TC_OP_NEW) n++;
-    return n;
-}
-
-// Threads that share a row where each has `vectors` vectors.
-static void tc__down_deal_row(tc__device_plan *q, int64_t columns, int vectors) {
-    int64_t accesses = columns / q->width;
-    int64_t threads = tc__padded((accesses - 1) / vectors + 1, 32);
-    q->vectors = (int)((accesses - 1) / threads + 1);
-    q->sharing = (int)threads;
-    q->threads = threads > 32 ? (int)threads : TC__DOWN_WARPED;
-}
-
-// Bytes of registers that a thread needs for an element: what is held of inputs, and rows that are dear.
-static int64_t tc__down_element(const tc__group *rows, const tc__device_plan *q) {
-    int64_t bytes = tc__device_held(rows, q, 0);
-    for (size_t b = 0; b < rows->buffer.count; b++)
-        if (tc__device_is_own_row(rows, (int64_t)b) &&
-            !tc__device_is_cheap(rows, (int64_t)b))
-            bytes += tc__dtypes[rows->buffer.at[b].dtype].bytes > 4 ? 8 : 4;
-    return bytes;
-}
-
-// The loads that a row begins with: of whole vectors that its loops share.
-static int tc__down_asks(const tc__group *g, const tc__device_plan *q, uint32_t *asked) {
-    int count = 0;
-    for (uint32_t id = 0; id < g->body.node.count && count < TC__DOWN_ASKED; id++) {
-        const tc__node *n = g->body.node.at[id];
-        if (tc__device_held_load(g, q, n) == (int64_t)id &&
-            tc__ix_uses(g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW) &&
-            tc__device_is_wide(g, n, q->width, TC__COL))
-            asked[count++] = id;
-    }
-    return count;
-}
-
-// Bytes of what a row begins with, of a column; 0 = none, or not what is copied to shared memory.
-static int64_t tc__down_next_bytes(const tc__group *rows, const tc__device_plan *q) {
-    uint32_t asked[TC__DOWN_ASKED];
-    int64_t bytes = 0;
-    for (int k = tc__down_asks(rows, q, asked); k-- > 0;) {
-        int64_t each = tc__device_bytes(rows, rows->body.node.at[asked[k]]);
-        if (each * q->width < 4 || (each * q->width > 16 && each * q->width % 16)) return 0;
-        bytes += each;
-    }
-    return bytes;
-}
-
-// What threads sum lies in shared memory one after the other. Where a thread has more than an access of 16 bytes, those of
-// neighbours would meet in banks: behind 128 bytes so many are left out. (A layer norm of 4096 columns with its gradients
-// takes 0.87 of the time so on an H200.)
-static int64_t tc__down_gap_from(int64_t width, int64_t bytes) { // threads; 0 = no gaps
-    return width * bytes > TC__DEVICE_ACCESS ? TC__DOWN_BANKS / (width * bytes) : 0;
-}
-
-static tc__ix tc__down_own_at(const tc__vectors *v, int64_t bytes, tc__ix thread,
-                              tc__ix lane) {
-    int64_t gap = TC__DEVICE_ACCESS / bytes, every = tc__down_gap_from(v->width, bytes);
-    tc__ix at = tc__vector_ix(v, v->width, thread, lane);
-    if (!every) return at;
-    tc__ix line = tc__ix_div(v->ix, thread, tc__ix_const(every));
-    return tc__ix_add(v->ix, at, tc__ix_mul(v->ix, line, tc__ix_const(gap)));
-}
-
-// Elements of that for all threads of a block.
-static int64_t tc__down_own_numel(const tc__device_plan *q, int64_t bytes) {
-    int64_t every = tc__down_gap_from(q->width, bytes), n = (int64_t)q->threads * q->width;
-    return every ? n + (q->threads - 1) / every * (TC__DEVICE_ACCESS / bytes) : n;
-}
-
-// Blocks that a multiprocessor has.
-static int tc__down_resident(const tc__down_plan *p, int full, int64_t shared) {
-    int64_t n = (full ? TC__DOWN_FULL : TC__DOWN_HALF) / p->q.threads;
-    if (n > TC__DEVICE_ROW_BYTES / shared) n = TC__DEVICE_ROW_BYTES / shared;
-    return n < 1 ? 1 : (int)n;
-}
-
-// Bytes of shared memory for what the threads of a block sum, and where it meets.
-static int64_t tc__down_shared(const tc__group *g, const tc__device_plan *q) {
-    int64_t bytes = 0;
-    for (int64_t i = 0; i < tc__down_count(g); i++) {
-        int64_t each = tc__dtypes[g->body.node.at[i]->dtype].bytes > 4 ? 8 : 4;
-        bytes += each * (q->vectors * tc__down_own_numel(q, each) + q->threads);
-    }
-    return bytes;
-}
-
-// A grid that is filled once, each block with as many rows as the others. 0 = a block has no room.
-static int tc__down_deal(const tc__group *rows, tc__down_plan *p, int full) {
-    int64_t each = p->q.threads / p->q.sharing, blocks;
-    int64_t elements = (int64_t)p->q.threads * p->q.vectors * p->q.width;
-    int64_t shared = tc__down_shared(rows, &p->q);
-    int64_t room = TC__DEVICE_ROW_BYTES;
-    if (rows->target.room && room > (int64_t)rows->target.room) room = rows->target.room;
-    int64_t next = elements * tc__down_next_bytes(rows, &p->q);
-    p->resident = tc__down_resident(p, full, shared);
-    p->ahead =
-        next && shared + next <= room &&
-        (p->q.sharing > 32 || tc__down_resident(p, full, shared + next) == p->resident);
-    if (p->ahead) shared += next, p->resident = tc__down_resident(p, full, shared);
-    blocks = (tc__ix_hi(rows->body.ix, rows->shape.rows) - 1) / each + 1;
-    if (blocks > TC__DOWN_SMS * p->resident) blocks = TC__DOWN_SMS * p->resident;
-    p->blocks = blocks < 1 ? 1 : (int)blocks;
-    return shared <= room;
-}
-
-// How the rows of g are dealt; 0 = registers do not suffice, or rows are too long or of unknown length.
-static int tc__down_plan_of(const tc__group *g, tc__down_plan *p) {
-    tc__group rows = tc__down_part(g);
-    tc__device_plan *q = &p->q;
-    memset(p, 0, sizeof *p);
-    if (!tc__ix_is_const(g->shape.cols) || tc__ix_value(g->shape.cols) < 1) return 0;
-    if (tc__ix_hi(g->body.ix, g->shape.rows) < 1 || tc__device_has_shared_row(&rows))
-        return 0;
-    if (tc__down_count(g) > TC__DOWN_SUMS) return 0;
-    int64_t columns = tc__ix_value(g->shape.cols);
-    q->form = TC__DEVICE_ROWS, q->axis = TC__COL, q->hold = TC__DEVICE_REGISTERS;
-    q->parts = q->launches = 1, q->narrow = tc__device_is_narrow(g);
-    q->width = tc__device_width(&rows, TC__COL);
-    while (columns % q->width || (q->width > 1 && columns / q->width < 32)) q->width /= 2;
-    tc__device_choose_lanes_early(&rows, q);
-    int64_t bytes = tc__down_element(&rows, q);
-    int vectors = TC__DOWN_ELEMENTS / q->width;
-    while (vectors > 1 && vectors * q->width * bytes > 4 * TC__DOWN_REGISTERS) vectors /= 2;
-    int alone = (int)((columns / q->width - 1) / 32 +
-                      1); // vectors of a lane whose warp has the row alone
-    if (alone <= TC__DOWN_ALONE && alone * q->width * bytes <= 8 * TC__DOWN_REGISTERS &&
-        alone > vectors)
-        vectors = alone;
-    tc__down_deal_row(q, columns, vectors < 1 ? 1 : vectors);
-    int64_t registers = q->vectors * q->width * bytes / 4;
-    int64_t accumulators =
-        tc__count_op(g, TC_OP_NEW) + tc__down_count(g) * (q->vectors + 1);
-    if (registers > 2 * TC__DOWN_REGISTERS || q->sharing > TC__DOWN_THREADS ||
-        accumulators > TC__PRINT_ACCS)
-        return 0;
-    return tc__down_deal(&rows, p, registers <= TC__DOWN_REGISTERS);
-}
-
-// What a device takes of sums down the columns: takes_down of tc__dialect.
-static int tc__device_takes_down(const tc__group *g) {
-    tc__down_plan p;
-    return tc__down_plan_of(g, &p);
-}
 
 // ---- accumulators ----
 
@@ -292,21 +124,20 @@ static int64_t tc__down_slot(const tc__downer *d, int64_t k, int64_t u) {
     return d->own + k * d->plan.q.vectors + u;
 }
 
-// Accumulators to where warp y has them in shared memory, or from there: each in a buffer of its own.
-static void tc__down_move_warp(tc__downer *d, tc__op op, tc__ix y) {
+// Accumulators to where the thread has them in shared memory, or from there: each vector in a buffer of its own.
+static void tc__down_move_own(tc__downer *d, tc__op op) {
     tc__vectors *v = &d->r.v;
     for (int64_t k = 0; k < d->sums; k++)
         for (int u = 0; u < d->plan.q.vectors; u++) {
             tc__ix lane = tc__vector_lanes(v, v->width);
-            tc__ix thread = tc__vector_ix(v, d->plan.q.sharing, y, d->x);
             int64_t bytes = tc__dtypes[tc__down_dtype(d, k)].bytes;
             tc__down_move(d, op, k, u, tc__down_slot(d, k, u),
-                          tc__down_own_at(v, bytes, thread, lane));
+                          tc__down_own_at(v, bytes, tc__down_thread(d), lane));
             tc__vector_lanes_end(v, v->width);
         }
 }
 
-// Each thread has its sums in memory of its own, which hold nothing yet.
+// Each thread has its sums in memory of its own, or in registers, which hold nothing yet.
 static void tc__down_open(tc__downer *d) {
     tc__relist *l = &d->r.v.l;
     d->own = (int64_t)l->to->buffer.count;
@@ -316,28 +147,100 @@ static void tc__down_open(tc__downer *d) {
                 l, TC__BUF_SHARED, tc__down_dtype(d, k),
                 tc__down_own_numel(&d->plan.q, tc__dtypes[tc__down_dtype(d, k)].bytes));
     tc__down_new_all(d);
-    tc__down_move_warp(d, TC_OP_PUT, d->y);
+    if (!d->plan.kept) tc__down_move_own(d, TC_OP_PUT);
 }
 
-// What all warps that have rows of their own have, in accumulators.
-static void tc__down_collect(tc__downer *d) {
-    tc__relist *l = &d->r.v.l;
+// Columns of a vector that a thread collects, side by side: all threads, or as many as there are columns, have some.
+static int tc__down_few(const tc__downer *d) {
     int each = d->plan.q.threads / d->plan.q.sharing;
-    tc__ix n = d->y;
-    if (each > 1) tc__relist_barrier(l, 0);
+    return d->r.v.width > each ? d->r.v.width / each : 1;
+}
+
+// Where column `lane` of them is in the memory of warp n.
+static tc__ix tc__down_collected(const tc__downer *d, int64_t k, tc__ix n, tc__ix lane) {
+    const tc__vectors *v = &d->r.v;
+    int few = tc__down_few(d);
+    tc__ix lanes = tc__ix_const(v->width / few), thread = tc__down_thread(d);
+    tc__ix owner = tc__vector_ix(v, 32, n, tc__ix_div(v->ix, thread, lanes));
+    tc__ix first = tc__ix_mod(v->ix, thread, lanes);
+    return tc__down_own_at(v, tc__dtypes[tc__down_dtype(d, k)].bytes, owner,
+                           tc__vector_ix(v, few, first, lane));
+}
+
+// What all warps have of them.
+static void tc__down_collect_sums(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    int few = tc__down_few(d);
+    tc__ix n = tc__relist_for(&v->l, (tc__axis)TC__DOWN_N, TC__BIND_UNROLL,
+                              tc__ix_const(d->plan.q.threads / d->plan.q.sharing));
+    for (int64_t k = 0; k < d->sums; k++)
+        for (int u = 0; u < d->plan.q.vectors; u++) {
+            tc__ix lane = tc__vector_lanes(v, few);
+            tc__down_move(d, TC_OP_GET, k, u, tc__down_slot(d, k, u),
+                          tc__down_collected(d, k, n, lane));
+            tc__vector_lanes_end(v, few);
+        }
+    tc__relist_end(&v->l, TC__DOWN_N);
+}
+
+// What all warps of the block have, to its part: spread over all threads.
+static void tc__down_collect_warps(tc__downer *d) {
+    tc__vectors *v = &d->r.v;
+    tc__relist *l = &v->l;
+    int few = tc__down_few(d);
+    int64_t columns = tc__ix_value(l->from->shape.cols), vector = (int64_t)32 * v->width;
+    tc__ix thread = tc__down_thread(d), busy = tc__ix_const(vector / few);
+    if (d->plan.kept) tc__down_move_own(d, TC_OP_PUT);
+    tc__relist_barrier(l, 0);
+    for (int64_t k = 0; k < d->sums; k++)
+        for (int u = 0; u < d->plan.q.vectors; u++) tc__down_new(d, k, u, few);
+    int opened = vector / few < d->plan.q.threads && tc__relist_if(l, thread, busy, 0, 0);
+    tc__down_collect_sums(d);
+    for (int u = 0; u < d->plan.q.vectors; u++) {
+        tc__ix column = tc__vector_ix(v, few, thread, tc__ix_const(vector * u));
+        int inside = tc__relist_if(l, column, l->from->shape.cols, 0, 0);
+        tc__ix lane = tc__vector_lanes(v, few);
+        tc__ix at = tc__vector_ix(v, columns, d->i, tc__ix_add(v->ix, column, lane));
+        for (int64_t k = 0; k < d->sums; k++)
+            tc__down_move(d, TC_OP_PUT, k, u, d->work[k], at);
+        tc__vector_lanes_end(v, few);
+        tc__relist_end_if(l, inside);
+    }
+    tc__relist_end_if(l, opened);
+}
+
+// What the block has of each column, to its part.
+static void tc__down_collect(tc__downer *d) {
+    if (d->plan.q.threads > d->plan.q.sharing) {
+        tc__down_collect_warps(d);
+        return;
+    }
     tc__down_new_all(d);
-    if (each > 1)
-        n = tc__relist_for(l, (tc__axis)TC__DOWN_N, TC__BIND_UNROLL, tc__ix_const(each));
-    tc__down_move_warp(d, TC_OP_GET, n);
-    if (each > 1) tc__relist_end(l, TC__DOWN_N);
+    tc__down_move_own(d, TC_OP_GET);
+    tc__down_put_part(d);
 }
 
 // ---- rows ----
 
-// A step at column for vector u of the row at hand.
+// The same in registers.
+static void tc__down_step_kept(tc__downer *d, const tc__node *n) {
+    tc__node m = *n;
+    int64_t attr[TC__NODE_WORDS];
+    memcpy(attr, n->attr, n->n_attr * sizeof *attr);
+    attr[TC__ACC_ACCUMULATOR] =
+        tc__down_number(d, n->attr[TC__ACC_ACCUMULATOR] - d->accumulators, d->u);
+    m.attr = attr;
+    tc__relist_copy(&d->r.v.l, &m);
+}
+
+// A step at a column, for vector u of the row at hand.
 static void tc__down_step(tc__vectors *v, const tc__node *n, tc__ix lane) {
     tc__downer *d = (tc__downer *)(void *)v;
     tc__relist *l = &v->l;
+    if (d->plan.kept) {
+        tc__down_step_kept(d, n);
+        return;
+    }
     int64_t buffer = tc__down_slot(d, n->attr[TC__ACC_ACCUMULATOR] - d->accumulators, d->u);
     int64_t bytes = tc__dtypes[l->to->buffer.at[buffer].dtype].bytes;
     tc__ix at = tc__down_own_at(v, bytes, tc__down_thread(d), lane);
@@ -422,6 +325,9 @@ static void tc__down_ask(tc__downer *d, tc__ix row) {
                                d->plan.ahead ? d->next[k] : v->held[d->asked[k]], at,
                                TC__COL, column, v->width);
     tc__down_each_end(d);
+    for (int k = 0; k < d->n_values; k++)
+        tc__relist_copy_vector(&v->l, g->body.node.at[d->value[k]], d->next_value[k],
+                               tc__down_thread(d), TC__COL, tc__ix_const(0), 1);
     tc__relist_end_if(&v->l, opened);
 }
 
@@ -430,6 +336,12 @@ static void tc__down_take(tc__downer *d) {
     tc__vectors *v = &d->r.v;
     int64_t attr[TC__COPY_PREDICATES];
     tc__relist_put(&v->l, TC_OP_WAIT, TC_I64, NULL, 0);
+    attr[TC__COPY_INDEX] = tc__ix_const(0), attr[TC__COPY_SOURCE] = tc__down_thread(d);
+    attr[TC__COPY_ELEMENTS] = 1;
+    for (int k = 0; k < d->n_values; k++) {
+        attr[TC__COPY_BUFFER] = d->held_value[k], attr[TC__COPY_FROM] = d->next_value[k];
+        tc__relist_put(&v->l, TC_OP_COPY, TC_I64, attr, TC__COPY_PREDICATES);
+    }
     tc__down_each(d);
     attr[TC__COPY_INDEX] = tc__ix_mul(v->ix, tc__ix_const(v->width), v->u);
     attr[TC__COPY_SOURCE] = tc__down_next_at(d), attr[TC__COPY_ELEMENTS] = v->width;
@@ -440,27 +352,48 @@ static void tc__down_take(tc__downer *d) {
     tc__down_each_end(d);
 }
 
-// The loads of a row are held from here on.
+// The loads of a row are held from here on; where registers have all of it, whatever loops need.
 static void tc__down_hold(tc__downer *d) {
     tc__vectors *v = &d->r.v;
-    for (uint32_t id = 0; id < v->l.from->body.node.count; id++)
+    const tc__group *g = v->l.from;
+    for (uint32_t id = 0; id < g->body.node.count; id++)
         for (int k = 0; k < d->n_asked; k++)
-            if (tc__device_held_load(v->l.from, &d->plan.q, v->l.from->body.node.at[id]) ==
-                (int64_t)d->asked[k])
-                v->ahead[id] = TC__HOLD_BEFORE;
+            if (id == d->asked[k] ||
+                tc__device_held_load(g, &d->plan.q, g->body.node.at[id]) ==
+                    (int64_t)d->asked[k])
+                v->ahead[id] = d->plan.kept ? TC__HOLD_ASKED : TC__HOLD_BEFORE;
+}
+
+// A value of the row that it began with. 0 = the node is another.
+static int tc__down_row_value(tc__rower *t, const tc__node *n) {
+    tc__downer *d = (tc__downer *)(void *)t;
+    for (int k = 0; k < d->n_values; k++)
+        if (d->value[k] == n->id)
+            return tc__relist_load(&t->v.l, n, d->held_value[k], tc__ix_const(0)), 1;
+    return 0;
 }
 
 // Finds what a row begins with; of more rows than one, each has room for the next one's.
 static void tc__down_open_asked(tc__downer *d, tc__ix turns) {
-    const tc__group *g = d->r.v.l.from;
+    tc__relist *l = &d->r.v.l;
+    const tc__group *g = l->from;
     const tc__device_plan *q = &d->plan.q;
-    d->n_asked = tc__down_asks(g, q, d->asked);
+    d->n_asked = tc__down_asks(g, &d->plan, d->asked);
     if (tc__ix_equals(turns, 1)) d->plan.ahead = 0;
-    for (int k = 0; k < d->n_asked && d->plan.ahead; k++)
-        d->next[k] =
-            tc__relist_buffer(&d->r.v.l, TC__BUF_SHARED,
-                              tc__buffer_of(g, g->body.node.at[d->asked[k]])->dtype,
-                              (int64_t)q->threads * q->vectors * q->width);
+    for (int k = 0; k < d->n_asked; k++) {
+        const tc__node *n = g->body.node.at[d->asked[k]];
+        if (tc__down_is_single(g, q, n)) tc__vector_hold_in(&d->r.v, n, TC__HOLD_ASKED);
+        if (d->plan.ahead)
+            d->next[k] = tc__relist_buffer(l, TC__BUF_SHARED, tc__buffer_of(g, n)->dtype,
+                                           (int64_t)q->threads * q->vectors * q->width);
+    }
+    if (!d->plan.ahead || !d->plan.kept) return;
+    d->n_values = tc__down_asks_values(g, d->value);
+    for (int k = 0; k < d->n_values; k++) {
+        int dtype = tc__buffer_of(g, g->body.node.at[d->value[k]])->dtype;
+        d->next_value[k] = tc__relist_buffer(l, TC__BUF_SHARED, dtype, q->threads);
+        d->held_value[k] = tc__relist_buffer(l, TC__BUF_REGISTER, dtype, 1);
+    }
 }
 
 static void tc__down_rows_all(tc__downer *d) {
@@ -491,16 +424,11 @@ static void tc__down_rows_all(tc__downer *d) {
 
 // ---- all rows of the block, and of all blocks ----
 
-// What the block has, for all.
+// All blocks meet.
 static void tc__down_leave(tc__downer *d) {
-    tc__vectors *v = &d->r.v;
-    tc__ix one = tc__ix_const(1);
-    int opened = tc__relist_if(&v->l, d->y, one, 0, 0);
-    tc__down_put_part(d);
-    tc__relist_end_if(&v->l, opened);
     int64_t attr[2];
     attr[TC__MEET_BUFFER] = d->ticket, attr[TC__MEET_COUNT] = d->plan.blocks;
-    tc__relist_put(&v->l, TC_OP_MEET, TC_I64, attr, 2);
+    tc__relist_put(&d->r.v.l, TC_OP_MEET, TC_I64, attr, 2);
 }
 
 static int64_t tc__down_divisor(int64_t n, int64_t most) {
@@ -633,7 +561,8 @@ static tc__group *tc__lower_down(tc_ctx *c, const tc__group *g) {
     d->all = g;
     tc__down_find_sums(d);
     d->r.v.sums = TC__SUMS_OF_ROWS, d->r.v.down = d->accumulators;
-    d->r.behind = tc__down_behind, d->r.cheap = 1, d->r.v.step = tc__down_step;
+    d->r.behind = tc__down_behind, d->r.value = tc__down_row_value, d->r.cheap = 1,
+    d->r.v.step = tc__down_step;
     if (tc__relist_open(&d->r.v.l, c, g) && tc__vectors_begin(&d->r.v, c)) {
         tc__relist_launch(&d->r.v.l, d->plan.q.threads, d->plan.q.narrow, d->plan.resident,
                           0);

@@ -213,6 +213,18 @@ static void tc__device_plan_rows(const tc__group *g, tc__device_plan *q) {
 
 // ---- columns ----
 
+// Blocks that columns are cut into: no more than the registers of all multiprocessors have room for, where the last few would
+// run alone.
+static int64_t tc__device_columns_most(const tc__group *g, const tc__device_plan *q) {
+    int64_t words = q->width + TC__DEVICE_COLUMN_WORDS;
+    for (size_t i = 0; i < g->body.node.count; i++)
+        if (tc__device_is_early(g, q, g->body.node.at[i]))
+            words += q->vectors * tc__device_words(g, q, g->body.node.at[i]);
+    int64_t resident = TC__DEVICE_WORDS / (q->threads * tc__padded(words, 8));
+    int64_t most = TC__DEVICE_SMS * (resident < 1 ? 1 : resident);
+    return most < TC__DEVICE_PARTS ? most : TC__DEVICE_PARTS;
+}
+
 // Side by side a warp, one below the other as many threads as there are columns for; where there
 // are few columns, all of a block side by side.
 static void tc__device_plan_columns(const tc__group *g, tc__device_plan *q) {
@@ -226,7 +238,7 @@ static void tc__device_plan_columns(const tc__group *g, tc__device_plan *q) {
         return;
     int64_t rows = tc__ix_value(g->shape.rows), across = 32 * q->width;
     int64_t blocks = (rows + across - 1) / across, below = q->threads / 32;
-    q->parts = tc__device_parts(blocks, columns, TC__DEVICE_PARTS, below * 8);
+    q->parts = tc__device_parts(blocks, columns, tc__device_columns_most(g, q), below * 8);
     q->chunk = tc__ix_ceil_div(x, g->shape.cols, tc__ix_const(q->parts));
 }
 

@@ -297,6 +297,7 @@ typedef struct tc__sums {
     const tc__node *combine[TC__PRINT_ACCS];
     int count;
     int64_t values[TC__PRINT_ACCS], places[TC__PRINT_ACCS];
+    int64_t behind; // added to the numbers of their accumulators
 } tc__sums;
 
 static int tc__finds_places(const tc__node *combine) {
@@ -335,7 +336,8 @@ static void tc__sums_move(tc__relist *l, const tc__sums *s, tc__op op, tc__ix e)
     for (int i = 0; i < s->count; i++) {
         int64_t attr[5];
         attr[TC__PUT_BUFFER] = s->values[i], attr[TC__PUT_INDEX] = e;
-        attr[TC__PUT_ACCUMULATOR] = s->combine[i]->attr[TC__COMBINE_ACCUMULATOR];
+        attr[TC__PUT_ACCUMULATOR] =
+            s->combine[i]->attr[TC__COMBINE_ACCUMULATOR] + s->behind;
         attr[TC__PUT_MONOID] = s->combine[i]->attr[TC__COMBINE_MONOID];
         attr[TC__PUT_PLACES] = s->places[i];
         tc__relist_put(l, op, TC_I64, attr, s->places[i] < 0 ? 4 : 5);
@@ -347,7 +349,7 @@ static void tc__sums_new(tc__relist *l, const tc__sums *s, int width) {
     for (int i = 0; i < s->count; i++) {
         const tc__node *n = s->combine[i];
         int64_t attr[3];
-        attr[TC__NEW_ACCUMULATOR] = n->attr[TC__COMBINE_ACCUMULATOR];
+        attr[TC__NEW_ACCUMULATOR] = n->attr[TC__COMBINE_ACCUMULATOR] + s->behind;
         attr[TC__NEW_MONOID] = n->attr[TC__COMBINE_MONOID];
         attr[TC__NEW_WIDTH] = width;
         tc__relist_put(l, TC_OP_NEW, tc__sums_dtype(l, n), attr, 3);

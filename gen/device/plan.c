@@ -56,8 +56,11 @@ enum {
     TC__DEVICE_STATIC = 40960, // of shared memory that is declared in the text
     TC__DEVICE_FEW = 264,      // blocks; a launch of fewer is cut into parts
     TC__DEVICE_PARTS = 528,    // blocks that it is cut into
-    TC__DEVICE_PART = 2048,    // columns of a part at least
-    TC__DEVICE_PHASED = 4096,  // and where each phase is a launch
+    TC__DEVICE_WORDS = 65536,  // registers of a multiprocessor,
+    TC__DEVICE_COLUMN_WORDS =
+        20,                   //   and of a thread that sums columns, beside what is early
+    TC__DEVICE_PART = 2048,   // columns of a part at least
+    TC__DEVICE_PHASED = 4096, // and where each phase is a launch
     TC__DEVICE_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches
     TC__DEVICE_DEAR =
         64, // cost of a value that is kept in memory between launches, and from which

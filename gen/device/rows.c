@@ -51,6 +51,8 @@ typedef struct tc__rower {
     int cheap;      // rows that cost little are computed again
     // What is done with a row behind the loop over columns [begin, end); NULL = nothing.
     void (*behind)(struct tc__rower *t, uint32_t begin, uint32_t end);
+    // Makes a value of the row that is there already; 0 = it is not. NULL = none is.
+    int (*value)(struct tc__rower *t, const tc__node *n);
 } tc__rower;
 
 // ---- columns ----
@@ -270,7 +272,7 @@ static void tc__rows_columns(tc__rower *t, uint32_t begin, uint32_t end) {
     for (uint32_t id = 0; id < end && !t->early; id++) {
         const tc__node *n = v->l.from->body.node.at[id];
         if (!v->ahead[id] || v->ahead[id] == TC__HOLD_SHARED ||
-            v->ahead[id] == TC__HOLD_LATER)
+            v->ahead[id] == TC__HOLD_LATER || v->ahead[id] == TC__HOLD_ASKED)
             continue;
         int later = t->q.hold == TC__DEVICE_REGISTERS &&
                     tc__device_held_load(v->l.from, &t->q, n) >= 0;
@@ -300,6 +302,7 @@ static void tc__rows_node(tc__rower *t, const tc__node *n) {
     int64_t attr[TC__COMBINE_THREADS + 2];
     tc__ix one = tc__ix_const(1);
     int store = n->op == TC_OP_STORE;
+    if (t->value && t->value(t, n)) return;
     int opened = store && tc__relist_if(l, t->x, one, t->by_part ? t->z : 0, one);
     int owned = store && tc__vector_own(&t->v);
     if (n->op == TC_OP_NEW || n->op == TC_OP_COMBINE) { // with more words
@@ -438,7 +441,7 @@ static void tc__rows_place_kept(tc__rower *t) {
 static tc__sums tc__rows_sums(const tc__rower *t, uint32_t first, uint32_t last,
                               const uint8_t *need) {
     tc__sums s;
-    s.count = 0;
+    s.count = 0, s.behind = 0;
     for (int i = 0; i < t->sums.count; i++) {
         uint32_t id = t->sums.combine[i]->id;
         if (id < first || id >= last || !need[id]) continue;

@@ -28,10 +28,11 @@ struct tc__vectors {
     int lanes_early;                // loads of single elements are held, too
     uint32_t begin, end;            // the nodes that are done, of a loop over columns
     int again,
-        looped;  // several loops stand side by side, so each has a scope; it was opened
-    int apart;   // values of rows are there: they are no nodes of a vector
-    int by_rows; // its elements are of V rows, in one column
-    int kept;    // rows are in memory that an earlier launch has written
+        looped;     // several loops stand side by side, so each has a scope; it was opened
+    int apart;      // values of rows are there: they are no nodes of a vector
+    int by_rows;    // its elements are of V rows, in one column
+    int64_t spread; // what is added to the numbers of their accumulators
+    int kept;       // rows are in memory that an earlier launch has written
     tc__ix own,
         owned;    // rows that several make are tensors of those where own < owned, else 0,
     tc__ix owner; //   and of the block where this is 0
@@ -60,6 +61,7 @@ typedef enum tc__vector_hold {
     TC__HOLD_THEN,   // a value that was loaded does
     TC__HOLD_BEFORE, // an earlier loop has loaded it,
     TC__HOLD_LATER,  //   or none has yet, but a loop that needs it will,
+    TC__HOLD_ASKED,  //   or the row began with it, and it stays,
     TC__HOLD_SHARED, //   into shared memory, where column c is element c,
     TC__HOLD_ROWS    //   or has made it, of each row of the vector
 } tc__vector_hold;
@@ -208,7 +210,7 @@ static void tc__vector_combine(tc__vectors *f, const tc__node *n) {
     tc__node m = *n;
     int64_t attr[TC__COMBINE_THREADS + 1];
     memcpy(attr, n->attr, TC__COMBINE_THREADS * sizeof *attr);
-    attr[TC__COMBINE_THREADS] = 1;
+    attr[TC__COMBINE_THREADS] = 1, attr[TC__COMBINE_ACCUMULATOR] += f->spread;
     m.attr = attr, m.n_attr = TC__COMBINE_THREADS + 1;
     tc__relist_copy(&f->l, &m);
 }

@@ -132,7 +132,7 @@ typedef enum tc__bind {
     TC__BIND_BLOCK,  // threads of a block
     TC__BIND_LANE,   // of a warp
     TC__BIND_UNROLL, // copies of its body
-    TC__BIND_TAKEN   // blocks that have met: each turn is done by the one that takes it
+    TC__BIND_TAKEN   // blocks that have met: turns are dealt to them
 } tc__bind;
 
 static const char *const tc__bind_names[] = {"worker", "serial", "vector", "grid",

@@ -60,19 +60,6 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     return TC_N(load_words)(p).v;
 }
 
-template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
-    TC_N(words)<P> u;
-    unsigned *q = (unsigned *)p;
-    u.v = v;
-    #pragma unroll
-    for (int i = 0; i < (int)sizeof(P) / 16; i++)
-        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(q + 4 * i),
-                     "r"(u.w[4 * i]), "r"(u.w[4 * i + 1]), "r"(u.w[4 * i + 2]), "r"(u.w[4 * i + 3])
-                     : "memory");
-    if (sizeof(P) == 8) asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(q), "r"(u.w[0]), "r"(u.w[sizeof(P) / 8]) : "memory");
-    if (sizeof(P) < 8) *p = v;
-}
-
 template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
@@ -156,18 +143,16 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //             put shared0[128*y + 4*x + l] <- acc0
 //           end
 //           barrier block
-//           acc0 = new sum width=4    f32 row
-//           for n in 0..8  bind=unroll
-//             for l in 0..4  bind=vector
-//               get acc0 <- shared0[128*n + 4*x + l]
+//           acc1 = new sum width=1    f32 row
+//           if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 65536
+//             for n in 0..8  bind=unroll
+//               get acc1 <- shared0[128*n + 32*y + x]
 //             end
 //           end
-//           if 0 <= y < 1
-//             for l in 0..4  bind=vector
-//               axis r = 128*i + 4*x + l in 0..65536
-//               %32 = combine acc0 threads=1  f32 row
-//               store out0[r] %32
-//             end
+//           if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 65536
+//             axis r = 128*i + 32*y + x in 0..65536
+//             %31 = combine acc1 threads=1  f32 row
+//             store out0[r] %31
 //           end
 //         end
 //       end
@@ -203,22 +188,17 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
         shared0[128 * y + 4 * x + l] = sum0[l];
     }
     __syncthreads();
-    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
-    #pragma unroll
-    for (int n = 0; n < 8; n++) {
+    float sum1[1] = {0.0f};
+    if (32 * y + x < 128 && 128 * i + 32 * y + x < 65536) {
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            sum0[l] = tc_acc_add_f32(sum0[l], shared0[4 * x + l + 128 * n]);
+        for (int n = 0; n < 8; n++) {
+            sum1[0] = tc_acc_add_f32(sum1[0], shared0[32 * y + x + 128 * n]);
         }
     }
-    if (y < 1) {
-        tc_pack<float, 4> o33;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t32 = sum0[l];
-            o33.at[l] = t32;
-        }
-        tc_store((tc_pack<float, 4> *)&out0[128 * i + 4 * x], o33);
+    if (32 * y + x < 128 && 128 * i + 32 * y + x < 65536) {
+        const int r = 128 * i + 32 * y + x;
+        const float t31 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum1));
+        out0[r] = t31;
     }
 }
 
@@ -259,16 +239,14 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
 //               put shared0[128*y + 4*x + l] <- acc0
 //             end
 //             barrier block
-//             acc0 = new sum width=4  f32 row
-//             for n in 0..8  bind=unroll
-//               for l in 0..4  bind=vector
-//                 get acc0 <- shared0[128*n + 4*x + l]
+//             acc1 = new sum width=1  f32 row
+//             if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 1024
+//               for n in 0..8  bind=unroll
+//                 get acc1 <- shared0[128*n + 32*y + x]
 //               end
 //             end
-//             if 0 <= y < 1
-//               for l in 0..4  bind=vector
-//                 put work0[1024*z + 128*i + 4*x + l] <- acc0
-//               end
+//             if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 1024
+//               put work0[1024*z + 128*i + 32*y + x] <- acc1
 //             end
 //             last of 66 at ticket0[i]
 //             acc0 = new sum width=4  f32 row
@@ -284,18 +262,16 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
 //               put shared1[128*y + 4*x + l] <- acc0
 //             end
 //             barrier block
-//             acc0 = new sum width=4  f32 row
-//             for n in 0..8  bind=unroll
-//               for l in 0..4  bind=vector
-//                 get acc0 <- shared1[128*n + 4*x + l]
+//             acc1 = new sum width=1  f32 row
+//             if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 1024
+//               for n in 0..8  bind=unroll
+//                 get acc1 <- shared1[128*n + 32*y + x]
 //               end
 //             end
-//             if 0 <= y < 1
-//               for l in 0..4  bind=vector
-//                 axis r = 128*i + 4*x + l in 0..1024
-//                 %62 = combine acc0 threads=1  f32 row
-//                 store out0[r] %62
-//               end
+//             if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 1024
+//               axis r = 128*i + 32*y + x in 0..1024
+//               %59 = combine acc1 threads=1  f32 row
+//               store out0[r] %59
 //             end
 //           end
 //         end
@@ -339,19 +315,15 @@ kernel1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *
         shared0[128 * y + 4 * x + l] = sum0[l];
     }
     __syncthreads();
-    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
-    #pragma unroll
-    for (int n = 0; n < 8; n++) {
+    float sum1[1] = {0.0f};
+    if (32 * y + x < 128 && 32 * y + x + 128 * i < 1024) {
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            sum0[l] = tc_acc_add_f32(sum0[l], shared0[4 * x + l + 128 * n]);
+        for (int n = 0; n < 8; n++) {
+            sum1[0] = tc_acc_add_f32(sum1[0], shared0[32 * y + x + 128 * n]);
         }
     }
-    if (y < 1) {
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            work0[4 * x + l + 128 * i + 1024 * z] = sum0[l];
-        }
+    if (32 * y + x < 128 && 32 * y + x + 128 * i < 1024) {
+        work0[32 * y + x + 128 * i + 1024 * z] = sum1[0];
     }
     if (!tc_arrives_last(&ticket0[i], 66)) return;
     for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
@@ -369,21 +341,16 @@ kernel1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *
         shared1[128 * y + 4 * x + l] = sum0[l];
     }
     __syncthreads();
-    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
-    #pragma unroll
-    for (int n = 0; n < 8; n++) {
+    for (int l = 0; l < 1; l++) sum1[l] = 0.0f;
+    if (32 * y + x < 128 && 32 * y + x + 128 * i < 1024) {
         #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            sum0[l] = tc_acc_add_f32(sum0[l], shared1[4 * x + l + 128 * n]);
+        for (int n = 0; n < 8; n++) {
+            sum1[0] = tc_acc_add_f32(sum1[0], shared1[32 * y + x + 128 * n]);
         }
     }
-    if (y < 1) {
-        tc_pack<float, 4> o63;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const float t62 = sum0[l];
-            o63.at[l] = t62;
-        }
-        tc_store((tc_pack<float, 4> *)&out0[4 * x + 128 * i], o63);
+    if (32 * y + x < 128 && 32 * y + x + 128 * i < 1024) {
+        const int r = 32 * y + x + 128 * i;
+        const float t59 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum1));
+        out0[r] = t59;
     }
 }

@@ -83,39 +83,38 @@ template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
 }
 
-TC_FN void TC_N(leaves)(unsigned *ticket, unsigned blocks) {
-    __threadfence();
-    if (atomicAdd(ticket + 3, 1u) != blocks - 1) return;
-    for (int i = 0; i < 4; i++) ticket[i] = 0;
-}
-
 TC_FN void TC_N(begun)(unsigned *ticket) {
     if (threadIdx.x == 0) atomicAdd(ticket, 1u);
 }
 
-TC_FN int TC_N(meets)(unsigned *ticket, unsigned blocks) {
-    __shared__ int goes;
+struct TC_N(met) {
+    int turn;
+    unsigned blocks;
+};
+
+TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
+    __shared__ TC_N(met) met;
+    unsigned begun = 0;
+    if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
-        goes = atomicAdd(ticket + 1, 1u) == blocks - 1 || atomicAdd(ticket, 0u) == blocks;
-        if (!goes) TC_N(leaves)(ticket, blocks);
-        while (goes && *(volatile unsigned *)(ticket + 1) != blocks) {}
+        const int stays = begun == blocks;
+        unsigned come = atomicAdd(ticket + 1, stays ? 1u : 65537u);
+        met.turn = stays ? (int)((come & 65535) - (come >> 16)) : -1;
+        if (stays)
+            do come = *(volatile unsigned *)(ticket + 1);
+            while ((come & 65535) != blocks);
+        met.blocks = blocks - (come >> 16);
     }
     __syncthreads();
     __threadfence();
-    return goes;
+    return met;
 }
 
-TC_FN int TC_N(takes)(unsigned *ticket, unsigned n, unsigned blocks) {
-    __shared__ unsigned turn;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        turn = atomicAdd(ticket + 2, 1u);
-        if (turn >= n) TC_N(leaves)(ticket, blocks);
-    }
-    __syncthreads();
-    return turn;
+TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
+    if (threadIdx.x != 0 || atomicAdd(ticket + 3, 1u) != blocks - 1) return;
+    for (int i = 0; i < 4; i++) ticket[i] = 0;
 }
 
 struct TC_N(draw) {
@@ -674,8 +673,9 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         work0[768 * i + 4 * x + l + 384] = sum5[l];
         work1[768 * i + 4 * x + l + 384] = sum8[l];
     }
-    if (!tc_meets(ticket0, 64)) return;
-    for (int j = tc_takes(ticket0, 96, 64); j < 96; j = tc_takes(ticket0, 96, 64)) {
+    const tc_met met = tc_meets(ticket0, 64);
+    if (met.turn < 0) return;
+    for (int j = met.turn; j < 96; j += met.blocks, __syncthreads()) {
         float sum6[1] = {0.0f};
         float sum9[1] = {0.0f};
         if (x / 8 < 8) {
@@ -707,4 +707,5 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
             out3[c] = t203;
         }
     }
+    tc_parts(ticket0, met.blocks);
 }

@@ -73,49 +73,42 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
-template <class T, int N> TC_FN void TC_N(forget)(T (&held)[N]) {
-    unsigned *w = (unsigned *)held;
-    #pragma unroll
-    for (int i = 0; i < (int)(sizeof(T) * N / 4); i++) asm volatile("" : "+r"(w[i]));
-}
-
 template <class T> TC_FN T TC_N(peek)(const T *p) {
     return *(const volatile T *)p;
-}
-
-TC_FN void TC_N(leaves)(unsigned *ticket, unsigned blocks) {
-    __threadfence();
-    if (atomicAdd(ticket + 3, 1u) != blocks - 1) return;
-    for (int i = 0; i < 4; i++) ticket[i] = 0;
 }
 
 TC_FN void TC_N(begun)(unsigned *ticket) {
     if (threadIdx.x == 0) atomicAdd(ticket, 1u);
 }
 
-TC_FN int TC_N(meets)(unsigned *ticket, unsigned blocks) {
-    __shared__ int goes;
+struct TC_N(met) {
+    int turn;
+    unsigned blocks;
+};
+
+TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
+    __shared__ TC_N(met) met;
+    unsigned begun = 0;
+    if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
-        goes = atomicAdd(ticket + 1, 1u) == blocks - 1 || atomicAdd(ticket, 0u) == blocks;
-        if (!goes) TC_N(leaves)(ticket, blocks);
-        while (goes && *(volatile unsigned *)(ticket + 1) != blocks) {}
+        const int stays = begun == blocks;
+        unsigned come = atomicAdd(ticket + 1, stays ? 1u : 65537u);
+        met.turn = stays ? (int)((come & 65535) - (come >> 16)) : -1;
+        if (stays)
+            do come = *(volatile unsigned *)(ticket + 1);
+            while ((come & 65535) != blocks);
+        met.blocks = blocks - (come >> 16);
     }
     __syncthreads();
     __threadfence();
-    return goes;
+    return met;
 }
 
-TC_FN int TC_N(takes)(unsigned *ticket, unsigned n, unsigned blocks) {
-    __shared__ unsigned turn;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        turn = atomicAdd(ticket + 2, 1u);
-        if (turn >= n) TC_N(leaves)(ticket, blocks);
-    }
-    __syncthreads();
-    return turn;
+TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
+    if (threadIdx.x != 0 || atomicAdd(ticket + 3, 1u) != blocks - 1) return;
+    for (int i = 0; i < 4; i++) ticket[i] = 0;
 }
 #define TC_ADD_f32(a, b) ((float)((float)(a) + (float)(b)))
 #define TC_MUL_f32(a, b) ((float)((float)(a) * (float)(b)))
@@ -159,368 +152,418 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in2  f32[768]
 //   out0  f32[49152]
 //   out1  f32[768]
-//   held0  f32[12]
-//   held1  f32[12]
-//   held2  f32[12]
+//   held0  f32[24]
+//   held1  f32[24]
+//   held2  f32[24]
 //   ticket0  i32[4]
-//   work0  f32[49152]
-//   shared0  f32[256]
-//   shared1  f32[256]
-//   shared2  f32[256]
-//   shared3  f32[64]
+//   work0  f32[6144]
+//   shared0  f32[1024]
+//   shared1  f32[1024]
+//   shared2  f32[1024]
+//   shared3  f32[1024]
+//   shared4  f32[1024]
+//   shared5  f32[1024]
+//   shared6  f32[256]
 //   %0 = const 768                    f32 row
 //   %1 = const 1e-6                   f32 row
 //   %2 = const -0.5                   f32 row
-//   launch threads=64 index=i32 resident=12
-//     for i in 0..64  bind=grid
-//       for x in 0..64  bind=block
-//         begun at ticket0
-//         acc2 = new sum width=4      f32 row
-//         acc3 = new sum width=4      f32 row
-//         acc4 = new sum width=4      f32 row
-//         for l in 0..4  bind=vector
-//           put shared0[4*x + l] <- acc2
-//         end
-//         for l in 0..4  bind=vector
-//           put shared1[4*x + l] <- acc3
-//         end
-//         for l in 0..4  bind=vector
-//           put shared2[4*x + l] <- acc4
-//         end
-//         for p in 0..1  bind=serial
-//           do
-//             axis r = 64*p + i in 0..64
-//             for u in 0..3  bind=unroll
-//               copy 4 held0[4*u] <- in0[768*r + 256*u + 4*x]
-//               copy 4 held1[4*u] <- in1[768*r + 256*u + 4*x]
-//             end
-//           end
-//           axis r = 64*p + i in 0..64
-//           acc0 = new sum width=4    f32 row
-//           acc1 = new sum width=4    f32 row
-//           forget held0
-//           forget held1
-//           for u in 0..3  bind=unroll
-//             copy 4 held2[4*u] <- in2[256*u + 4*x]
-//           end
-//           for u in 0..3  bind=unroll
-//             for l in 0..4  bind=vector
-//               axis c = 256*u + 4*x + l in 0..768
-//               %38 = load held0[4*u + l]  f32 col
-//               %39 = square %38      f32 col
-//               acc0 sum= %39
-//               %41 = load held1[4*u + l]  f32 col
-//               %42 = load held2[4*u + l]  f32 col
-//               %43 = mul %41 %42     f32 col
-//               %44 = mul %43 %38     f32 col
-//               acc1 sum= %44
-//             end
-//           end
-//           %48 = combine acc0 threads=64  f32 row
-//           %49 = combine acc1 threads=64  f32 row
-//           %50 = div %48 %0          f32 row
-//           %51 = add %50 %1          f32 row
-//           %52 = rsqrt %51           f32 row
-//           %53 = mul %49 %2          f32 row
-//           %54 = mul %52 %52         f32 row
-//           %55 = mul %52 %54         f32 row
-//           %56 = mul %53 %55         f32 row
-//           %57 = div %56 %0          f32 row
-//           forget held1
-//           forget held0
-//           for u in 0..3  bind=unroll
-//             copy 4 held2[4*u] <- in2[256*u + 4*x]
-//           end
-//           for u in 0..3  bind=unroll
-//             for l in 0..4  bind=vector
-//               axis c = 256*u + 4*x + l in 0..768
-//               %66 = load held1[4*u + l]  f32 col
-//               %67 = load held2[4*u + l]  f32 col
-//               %68 = mul %66 %67     f32 col
-//               %69 = mul %68 %52     f32 col
-//               %70 = load held0[4*u + l]  f32 col
-//               %71 = add %70 %70     f32 col
-//               %72 = mul %57 %71     f32 col
-//               %73 = add %69 %72     f32 col
-//               store out0[768*r + c] %73
-//             end
-//           end
-//           for l in 0..4  bind=vector
-//             axis c = 4*x + l in 0..768
-//             %79 = load held1[l]     f32 col
-//             %80 = load held0[l]     f32 col
-//             %81 = mul %80 %52       f32 col
-//             %82 = mul %79 %81       f32 col
-//             %83 = load shared0[4*x + l]  f32 col
-//             %84 = add %83 %82       f32 col
-//             store shared0[4*x + l] %84
-//           end
-//           for l in 0..4  bind=vector
-//             axis c = 4*x + l + 256 in 0..768
-//             %89 = load held1[l + 4]  f32 col
-//             %90 = load held0[l + 4]  f32 col
-//             %91 = mul %90 %52       f32 col
-//             %92 = mul %89 %91       f32 col
-//             %93 = load shared1[4*x + l]  f32 col
-//             %94 = add %93 %92       f32 col
-//             store shared1[4*x + l] %94
-//           end
-//           for l in 0..4  bind=vector
-//             axis c = 4*x + l + 512 in 0..768
-//             %99 = load held1[l + 8]  f32 col
-//             %100 = load held0[l + 8]  f32 col
-//             %101 = mul %100 %52     f32 col
-//             %102 = mul %99 %101     f32 col
-//             %103 = load shared2[4*x + l]  f32 col
-//             %104 = add %103 %102    f32 col
-//             store shared2[4*x + l] %104
-//           end
-//           barrier block
-//         end
-//         acc2 = new sum width=4      f32 row
-//         acc3 = new sum width=4      f32 row
-//         acc4 = new sum width=4      f32 row
-//         for l in 0..4  bind=vector
-//           get acc2 <- shared0[4*x + l]
-//         end
-//         for l in 0..4  bind=vector
-//           get acc3 <- shared1[4*x + l]
-//         end
-//         for l in 0..4  bind=vector
-//           get acc4 <- shared2[4*x + l]
-//         end
-//         for l in 0..4  bind=vector
-//           put work0[768*i + 4*x + l] <- acc2
-//         end
-//         for l in 0..4  bind=vector
-//           put work0[768*i + 4*x + l + 256] <- acc3
-//         end
-//         for l in 0..4  bind=vector
-//           put work0[768*i + 4*x + l + 512] <- acc4
-//         end
-//         meet 64 at ticket0
-//         for j in 0..96  bind=taken
-//           acc5 = new sum width=1    f32 row
-//           do
-//             axis c = 8*j + x%8 in 0..768
-//             for q in 0..1  bind=serial
-//               for n in 0..8  bind=unroll
-//                 axis m = 64*q + 8*n + x/8 in 0..64
-//                 get acc5 <- work0[768*m + c]
+//   launch threads=256 index=i32 resident=2
+//     for i in 0..8  bind=grid
+//       for y in 0..8  bind=block
+//         for x in 0..32  bind=lane
+//           begun at ticket0
+//           acc2 = new sum width=4    f32 row
+//           acc3 = new sum width=4    f32 row
+//           acc4 = new sum width=4    f32 row
+//           acc5 = new sum width=4    f32 row
+//           acc6 = new sum width=4    f32 row
+//           acc7 = new sum width=4    f32 row
+//           for p in 0..1  bind=serial
+//             do
+//               axis r = 64*p + 8*i + y in 0..64
+//               for u in 0..6  bind=unroll
+//                 copy 4 held0[4*u] <- in0[768*r + 128*u + 4*x]
+//                 copy 4 held1[4*u] <- in1[768*r + 128*u + 4*x]
 //               end
 //             end
-//           end
-//           put shared3[x] <- acc5
-//           barrier block
-//           if 0 <= x/8 < 1
-//             acc5 = new sum width=1  f32 row
-//             for n in 0..8  bind=unroll
-//               get acc5 <- shared3[8*n + x%8]
+//             axis r = 64*p + 8*i + y in 0..64
+//             acc0 = new sum width=4  f32 row
+//             acc1 = new sum width=4  f32 row
+//             for u in 0..6  bind=unroll
+//               copy 4 held2[4*u] <- in2[128*u + 4*x]
 //             end
-//             axis c = 8*j + x%8 in 0..768
-//             %150 = combine acc5 threads=1  f32 col
-//             store out1[c] %150
+//             for u in 0..6  bind=unroll
+//               for l in 0..4  bind=vector
+//                 axis c = 128*u + 4*x + l in 0..768
+//                 %31 = load held0[4*u + l]  f32 col
+//                 %32 = square %31    f32 col
+//                 acc0 sum= %32
+//                 %34 = load held1[4*u + l]  f32 col
+//                 %35 = load held2[4*u + l]  f32 col
+//                 %36 = mul %34 %35   f32 col
+//                 %37 = mul %36 %31   f32 col
+//                 acc1 sum= %37
+//               end
+//             end
+//             %41 = combine acc0 threads=32  f32 row
+//             %42 = combine acc1 threads=32  f32 row
+//             %43 = div %41 %0        f32 row
+//             %44 = add %43 %1        f32 row
+//             %45 = rsqrt %44         f32 row
+//             %46 = mul %42 %2        f32 row
+//             %47 = mul %45 %45       f32 row
+//             %48 = mul %45 %47       f32 row
+//             %49 = mul %46 %48       f32 row
+//             %50 = div %49 %0        f32 row
+//             for u in 0..6  bind=unroll
+//               copy 4 held2[4*u] <- in2[128*u + 4*x]
+//             end
+//             for u in 0..6  bind=unroll
+//               for l in 0..4  bind=vector
+//                 axis c = 128*u + 4*x + l in 0..768
+//                 %57 = load held1[4*u + l]  f32 col
+//                 %58 = load held2[4*u + l]  f32 col
+//                 %59 = mul %57 %58   f32 col
+//                 %60 = mul %59 %45   f32 col
+//                 %61 = load held0[4*u + l]  f32 col
+//                 %62 = add %61 %61   f32 col
+//                 %63 = mul %50 %62   f32 col
+//                 %64 = add %60 %63   f32 col
+//                 store out0[768*r + c] %64
+//               end
+//             end
+//             for l in 0..4  bind=vector
+//               axis c = 4*x + l in 0..768
+//               %70 = load held1[l]   f32 col
+//               %71 = load held0[l]   f32 col
+//               %72 = mul %71 %45     f32 col
+//               %73 = mul %70 %72     f32 col
+//               acc2 sum= %73
+//             end
+//             for l in 0..4  bind=vector
+//               axis c = 4*x + l + 128 in 0..768
+//               %78 = load held1[l + 4]  f32 col
+//               %79 = load held0[l + 4]  f32 col
+//               %80 = mul %79 %45     f32 col
+//               %81 = mul %78 %80     f32 col
+//               acc3 sum= %81
+//             end
+//             for l in 0..4  bind=vector
+//               axis c = 4*x + l + 256 in 0..768
+//               %86 = load held1[l + 8]  f32 col
+//               %87 = load held0[l + 8]  f32 col
+//               %88 = mul %87 %45     f32 col
+//               %89 = mul %86 %88     f32 col
+//               acc4 sum= %89
+//             end
+//             for l in 0..4  bind=vector
+//               axis c = 4*x + l + 384 in 0..768
+//               %94 = load held1[l + 12]  f32 col
+//               %95 = load held0[l + 12]  f32 col
+//               %96 = mul %95 %45     f32 col
+//               %97 = mul %94 %96     f32 col
+//               acc5 sum= %97
+//             end
+//             for l in 0..4  bind=vector
+//               axis c = 4*x + l + 512 in 0..768
+//               %102 = load held1[l + 16]  f32 col
+//               %103 = load held0[l + 16]  f32 col
+//               %104 = mul %103 %45   f32 col
+//               %105 = mul %102 %104  f32 col
+//               acc6 sum= %105
+//             end
+//             for l in 0..4  bind=vector
+//               axis c = 4*x + l + 640 in 0..768
+//               %110 = load held1[l + 20]  f32 col
+//               %111 = load held0[l + 20]  f32 col
+//               %112 = mul %111 %45   f32 col
+//               %113 = mul %110 %112  f32 col
+//               acc7 sum= %113
+//             end
+//           end
+//           for l in 0..4  bind=vector
+//             put shared0[128*y + 4*x + l] <- acc2
+//           end
+//           for l in 0..4  bind=vector
+//             put shared1[128*y + 4*x + l] <- acc3
+//           end
+//           for l in 0..4  bind=vector
+//             put shared2[128*y + 4*x + l] <- acc4
+//           end
+//           for l in 0..4  bind=vector
+//             put shared3[128*y + 4*x + l] <- acc5
+//           end
+//           for l in 0..4  bind=vector
+//             put shared4[128*y + 4*x + l] <- acc6
+//           end
+//           for l in 0..4  bind=vector
+//             put shared5[128*y + 4*x + l] <- acc7
+//           end
+//           barrier block
+//           acc2 = new sum width=1    f32 row
+//           acc3 = new sum width=1    f32 row
+//           acc4 = new sum width=1    f32 row
+//           acc5 = new sum width=1    f32 row
+//           acc6 = new sum width=1    f32 row
+//           acc7 = new sum width=1    f32 row
+//           if 0 <= 32*y + x < 128
+//             for n in 0..8  bind=unroll
+//               get acc2 <- shared0[128*n + 32*y + x]
+//               get acc3 <- shared1[128*n + 32*y + x]
+//               get acc4 <- shared2[128*n + 32*y + x]
+//               get acc5 <- shared3[128*n + 32*y + x]
+//               get acc6 <- shared4[128*n + 32*y + x]
+//               get acc7 <- shared5[128*n + 32*y + x]
+//             end
+//             put work0[768*i + 32*y + x] <- acc2
+//             put work0[768*i + 32*y + x + 128] <- acc3
+//             put work0[768*i + 32*y + x + 256] <- acc4
+//             put work0[768*i + 32*y + x + 384] <- acc5
+//             put work0[768*i + 32*y + x + 512] <- acc6
+//             if 0 <= 32*y + x + 640 < 768
+//               put work0[768*i + 32*y + x + 640] <- acc7
+//             end
+//           end
+//           meet 8 at ticket0
+//           for j in 0..96  bind=taken
+//             acc8 = new sum width=1  f32 row
+//             if 0 <= 4*y + x/8 < 8
+//               axis c = 8*j + x%8 in 0..768
+//               for q in 0..1  bind=serial
+//                 for n in 0..1  bind=unroll
+//                   axis m = 8*n + 8*q + 4*y + x/8 in 0..8
+//                   get acc8 <- work0[768*m + c]
+//                 end
+//               end
+//             end
+//             put shared6[32*y + x] <- acc8
+//             barrier block
+//             if 0 <= 4*y + x/8 < 1
+//               acc8 = new sum width=1  f32 row
+//               for n in 0..8  bind=unroll
+//                 get acc8 <- shared6[8*n + x%8]
+//               end
+//               axis c = 8*j + x%8 in 0..768
+//               %180 = combine acc8 threads=1  f32 col
+//               store out1[c] %180
+//             end
 //           end
 //         end
 //       end
 //     end
 //   end
-// 64 threads in a block, 64 blocks have work
-extern "C" __global__ void __launch_bounds__(64, 12)
+// 256 threads in a block, 8 blocks have work
+extern "C" __global__ void __launch_bounds__(256, 2)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, float *__restrict__ out1, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
-    __align__(16) float held0[12];
-    __align__(16) float held1[12];
-    __align__(16) float held2[12];
+    __align__(16) float held0[24];
+    __align__(16) float held1[24];
+    __align__(16) float held2[24];
     unsigned *const ticket0 = (unsigned *)(work + 0);
     float *const work0 = (float *)(work + 256);
-    __shared__ __align__(16) float shared0[256];
-    __shared__ __align__(16) float shared1[256];
-    __shared__ __align__(16) float shared2[256];
-    __shared__ __align__(16) float shared3[64];
+    __shared__ __align__(16) float shared0[1024];
+    __shared__ __align__(16) float shared1[1024];
+    __shared__ __align__(16) float shared2[1024];
+    __shared__ __align__(16) float shared3[1024];
+    __shared__ __align__(16) float shared4[1024];
+    __shared__ __align__(16) float shared5[1024];
+    __shared__ __align__(16) float shared6[256];
     const int i = blockIdx.x;
-    const int x = threadIdx.x;
-    __builtin_assume(x < 64);
+    const int y = threadIdx.x / 32, x = threadIdx.x % 32;
+    __builtin_assume(y < 8);
     tc_begun(ticket0);
     float sum2[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     float sum3[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     float sum4[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    #pragma unroll
-    for (int l = 0; l < 4; l++) {
-        shared0[4 * x + l] = sum2[l];
-    }
-    #pragma unroll
-    for (int l = 0; l < 4; l++) {
-        shared1[4 * x + l] = sum3[l];
-    }
-    #pragma unroll
-    for (int l = 0; l < 4; l++) {
-        shared2[4 * x + l] = sum4[l];
-    }
+    float sum5[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    float sum6[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    float sum7[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 1; p++) {
         {
-            const int r = i + 64 * p;
+            const int r = 8 * i + y + 64 * p;
             #pragma unroll
-            for (int u = 0; u < 3; u++) {
-                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 256 * u]);
-                *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 256 * u]);
+            for (int u = 0; u < 6; u++) {
+                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[768 * r + 4 * x + 128 * u]);
+                *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in1[768 * r + 4 * x + 128 * u]);
             }
         }
-        const int r = i + 64 * p;
+        const int r = 8 * i + y + 64 * p;
         float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        tc_forget(held0);
-        tc_forget(held1);
         #pragma unroll
-        for (int u = 0; u < 3; u++) {
-            *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in2[4 * x + 256 * u]);
+        for (int u = 0; u < 6; u++) {
+            *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in2[4 * x + 128 * u]);
         }
         #pragma unroll
-        for (int u = 0; u < 3; u++) {
+        for (int u = 0; u < 6; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t38 = held0[l + 4 * u];
-                const float t39 = TC_MUL_f32(t38, t38);
-                sum0[l] = tc_acc_add_f32(sum0[l], t39);
-                const float t41 = held1[l + 4 * u];
-                const float t42 = held2[l + 4 * u];
-                const float t43 = TC_MUL_f32(t41, t42);
-                const float t44 = TC_MUL_f32(t43, t38);
-                sum1[l] = tc_acc_add_f32(sum1[l], t44);
+                const float t31 = held0[4 * u + l];
+                const float t32 = TC_MUL_f32(t31, t31);
+                sum0[l] = tc_acc_add_f32(sum0[l], t32);
+                const float t34 = held1[4 * u + l];
+                const float t35 = held2[4 * u + l];
+                const float t36 = TC_MUL_f32(t34, t35);
+                const float t37 = TC_MUL_f32(t36, t31);
+                sum1[l] = tc_acc_add_f32(sum1[l], t37);
             }
         }
-        __shared__ float part0[2];
-        const float all48 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-        __shared__ float part1[2];
-        const float all49 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-        if (x % 32 == 0) part0[x / 32] = all48;
-        if (x % 32 == 0) part1[x / 32] = all49;
-        __syncthreads();
-        const float t48 = tc_parts_add_f32<2>(part0);
-        const float t49 = tc_parts_add_f32<2>(part1);
-        const float t50 = t48 / 768.0f;
-        const float t51 = TC_ADD_f32(t50, 0x1.0c6f7ap-20f);
-        const float t52 = 1.0f / TC_SQRT_f32(t51);
-        const float t53 = TC_MUL_f32(t49, -0.5f);
-        const float t54 = TC_MUL_f32(t52, t52);
-        const float t55 = TC_MUL_f32(t52, t54);
-        const float t56 = TC_MUL_f32(t53, t55);
-        const float t57 = t56 / 768.0f;
-        tc_forget(held1);
-        tc_forget(held0);
+        const float t41 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+        const float t42 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+        const float t43 = t41 / 768.0f;
+        const float t44 = TC_ADD_f32(t43, 0x1.0c6f7ap-20f);
+        const float t45 = 1.0f / TC_SQRT_f32(t44);
+        const float t46 = TC_MUL_f32(t42, -0.5f);
+        const float t47 = TC_MUL_f32(t45, t45);
+        const float t48 = TC_MUL_f32(t45, t47);
+        const float t49 = TC_MUL_f32(t46, t48);
+        const float t50 = t49 / 768.0f;
         #pragma unroll
-        for (int u = 0; u < 3; u++) {
-            *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in2[4 * x + 256 * u]);
+        for (int u = 0; u < 6; u++) {
+            *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in2[4 * x + 128 * u]);
         }
         #pragma unroll
-        for (int u = 0; u < 3; u++) {
-            tc_pack<float, 4> o74;
+        for (int u = 0; u < 6; u++) {
+            tc_pack<float, 4> o65;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t66 = held1[l + 4 * u];
-                const float t67 = held2[l + 4 * u];
-                const float t68 = TC_MUL_f32(t66, t67);
-                const float t69 = TC_MUL_f32(t68, t52);
-                const float t70 = held0[l + 4 * u];
-                const float t71 = TC_ADD_f32(t70, t70);
-                const float t72 = TC_MUL_f32(t57, t71);
-                const float t73 = TC_ADD_f32(t69, t72);
-                o74.at[l] = t73;
+                const float t57 = held1[4 * u + l];
+                const float t58 = held2[4 * u + l];
+                const float t59 = TC_MUL_f32(t57, t58);
+                const float t60 = TC_MUL_f32(t59, t45);
+                const float t61 = held0[4 * u + l];
+                const float t62 = TC_ADD_f32(t61, t61);
+                const float t63 = TC_MUL_f32(t50, t62);
+                const float t64 = TC_ADD_f32(t60, t63);
+                o65.at[l] = t64;
             }
-            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 256 * u], o74);
+            tc_store((tc_pack<float, 4> *)&out0[768 * r + 4 * x + 128 * u], o65);
         }
-        const tc_pack<float, 4> v83 = *((const tc_pack<float, 4> *)&shared0[4 * x]);
-        tc_pack<float, 4> o85;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t79 = held1[l];
-            const float t80 = held0[l];
-            const float t81 = TC_MUL_f32(t80, t52);
-            const float t82 = TC_MUL_f32(t79, t81);
-            const float t83 = v83.at[l];
-            const float t84 = TC_ADD_f32(t83, t82);
-            o85.at[l] = t84;
+            const float t70 = held1[l];
+            const float t71 = held0[l];
+            const float t72 = TC_MUL_f32(t71, t45);
+            const float t73 = TC_MUL_f32(t70, t72);
+            sum2[l] = tc_acc_add_f32(sum2[l], t73);
         }
-        *((tc_pack<float, 4> *)&shared0[4 * x]) = o85;
-        const tc_pack<float, 4> v93 = *((const tc_pack<float, 4> *)&shared1[4 * x]);
-        tc_pack<float, 4> o95;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t89 = held1[l + 4];
-            const float t90 = held0[l + 4];
-            const float t91 = TC_MUL_f32(t90, t52);
-            const float t92 = TC_MUL_f32(t89, t91);
-            const float t93 = v93.at[l];
-            const float t94 = TC_ADD_f32(t93, t92);
-            o95.at[l] = t94;
+            const float t78 = held1[l + 4];
+            const float t79 = held0[l + 4];
+            const float t80 = TC_MUL_f32(t79, t45);
+            const float t81 = TC_MUL_f32(t78, t80);
+            sum3[l] = tc_acc_add_f32(sum3[l], t81);
         }
-        *((tc_pack<float, 4> *)&shared1[4 * x]) = o95;
-        const tc_pack<float, 4> v103 = *((const tc_pack<float, 4> *)&shared2[4 * x]);
-        tc_pack<float, 4> o105;
         #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const float t99 = held1[l + 8];
-            const float t100 = held0[l + 8];
-            const float t101 = TC_MUL_f32(t100, t52);
-            const float t102 = TC_MUL_f32(t99, t101);
-            const float t103 = v103.at[l];
-            const float t104 = TC_ADD_f32(t103, t102);
-            o105.at[l] = t104;
+            const float t86 = held1[l + 8];
+            const float t87 = held0[l + 8];
+            const float t88 = TC_MUL_f32(t87, t45);
+            const float t89 = TC_MUL_f32(t86, t88);
+            sum4[l] = tc_acc_add_f32(sum4[l], t89);
         }
-        *((tc_pack<float, 4> *)&shared2[4 * x]) = o105;
-        __syncthreads();
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t94 = held1[l + 12];
+            const float t95 = held0[l + 12];
+            const float t96 = TC_MUL_f32(t95, t45);
+            const float t97 = TC_MUL_f32(t94, t96);
+            sum5[l] = tc_acc_add_f32(sum5[l], t97);
+        }
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t102 = held1[l + 16];
+            const float t103 = held0[l + 16];
+            const float t104 = TC_MUL_f32(t103, t45);
+            const float t105 = TC_MUL_f32(t102, t104);
+            sum6[l] = tc_acc_add_f32(sum6[l], t105);
+        }
+        #pragma unroll
+        for (int l = 0; l < 4; l++) {
+            const float t110 = held1[l + 20];
+            const float t111 = held0[l + 20];
+            const float t112 = TC_MUL_f32(t111, t45);
+            const float t113 = TC_MUL_f32(t110, t112);
+            sum7[l] = tc_acc_add_f32(sum7[l], t113);
+        }
     }
-    for (int l = 0; l < 4; l++) sum2[l] = 0.0f;
-    for (int l = 0; l < 4; l++) sum3[l] = 0.0f;
-    for (int l = 0; l < 4; l++) sum4[l] = 0.0f;
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        sum2[l] = tc_acc_add_f32(sum2[l], shared0[4 * x + l]);
+        shared0[128 * y + 4 * x + l] = sum2[l];
     }
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        sum3[l] = tc_acc_add_f32(sum3[l], shared1[4 * x + l]);
+        shared1[128 * y + 4 * x + l] = sum3[l];
     }
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        sum4[l] = tc_acc_add_f32(sum4[l], shared2[4 * x + l]);
+        shared2[128 * y + 4 * x + l] = sum4[l];
     }
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        work0[768 * i + 4 * x + l] = sum2[l];
+        shared3[128 * y + 4 * x + l] = sum5[l];
     }
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        work0[768 * i + 4 * x + l + 256] = sum3[l];
+        shared4[128 * y + 4 * x + l] = sum6[l];
     }
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        work0[768 * i + 4 * x + l + 512] = sum4[l];
+        shared5[128 * y + 4 * x + l] = sum7[l];
     }
-    if (!tc_meets(ticket0, 64)) return;
-    for (int j = tc_takes(ticket0, 96, 64); j < 96; j = tc_takes(ticket0, 96, 64)) {
-        float sum5[1] = {0.0f};
-        {
+    __syncthreads();
+    for (int l = 0; l < 1; l++) sum2[l] = 0.0f;
+    for (int l = 0; l < 1; l++) sum3[l] = 0.0f;
+    for (int l = 0; l < 1; l++) sum4[l] = 0.0f;
+    for (int l = 0; l < 1; l++) sum5[l] = 0.0f;
+    for (int l = 0; l < 1; l++) sum6[l] = 0.0f;
+    for (int l = 0; l < 1; l++) sum7[l] = 0.0f;
+    if (32 * y + x < 128) {
+        #pragma unroll
+        for (int n = 0; n < 8; n++) {
+            sum2[0] = tc_acc_add_f32(sum2[0], shared0[32 * y + x + 128 * n]);
+            sum3[0] = tc_acc_add_f32(sum3[0], shared1[32 * y + x + 128 * n]);
+            sum4[0] = tc_acc_add_f32(sum4[0], shared2[32 * y + x + 128 * n]);
+            sum5[0] = tc_acc_add_f32(sum5[0], shared3[32 * y + x + 128 * n]);
+            sum6[0] = tc_acc_add_f32(sum6[0], shared4[32 * y + x + 128 * n]);
+            sum7[0] = tc_acc_add_f32(sum7[0], shared5[32 * y + x + 128 * n]);
+        }
+        work0[768 * i + 32 * y + x] = sum2[0];
+        work0[768 * i + 32 * y + x + 128] = sum3[0];
+        work0[768 * i + 32 * y + x + 256] = sum4[0];
+        work0[768 * i + 32 * y + x + 384] = sum5[0];
+        work0[768 * i + 32 * y + x + 512] = sum6[0];
+        if (32 * y + x + 640 < 768) {
+            work0[768 * i + 32 * y + x + 640] = sum7[0];
+        }
+    }
+    const tc_met met = tc_meets(ticket0, 8);
+    if (met.turn < 0) return;
+    for (int j = met.turn; j < 96; j += met.blocks, __syncthreads()) {
+        float sum8[1] = {0.0f};
+        if (4 * y + (x / 8) < 8) {
             const int c = (x % 8) + 8 * j;
             for (int q = 0; q < 1; q++) {
                 #pragma unroll
-                for (int n = 0; n < 8; n++) {
-                    const int m = (x / 8) + 64 * q + 8 * n;
-                    sum5[0] = tc_acc_add_f32(sum5[0], tc_peek(&work0[c + 768 * m]));
+                for (int n = 0; n < 1; n++) {
+                    const int m = 4 * y + (x / 8) + 8 * q + 8 * n;
+                    sum8[0] = tc_acc_add_f32(sum8[0], tc_peek(&work0[c + 768 * m]));
                 }
             }
         }
-        shared3[x] = sum5[0];
+        shared6[32 * y + x] = sum8[0];
         __syncthreads();
-        if (x / 8 < 1) {
-            for (int l = 0; l < 1; l++) sum5[l] = 0.0f;
+        if (4 * y + (x / 8) < 1) {
+            for (int l = 0; l < 1; l++) sum8[l] = 0.0f;
             #pragma unroll
             for (int n = 0; n < 8; n++) {
-                sum5[0] = tc_acc_add_f32(sum5[0], shared3[(x % 8) + 8 * n]);
+                sum8[0] = tc_acc_add_f32(sum8[0], shared6[8 * n + (x % 8)]);
             }
             const int c = (x % 8) + 8 * j;
-            const float t150 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum5));
-            out1[c] = t150;
+            const float t180 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum8));
+            out1[c] = t180;
         }
     }
+    tc_parts(ticket0, met.blocks);
 }

@@ -943,7 +943,7 @@ TEST(parts_read_before_the_meeting) {
 // A thread that is ahead would write what others still read of the row before.
 TEST(turns_that_run_into_each_other) {
     kit t;
-    down_open(&t, 900, 1200);
+    down_open(&t, 900, 3000);
     statement(&t, TC_OP_BARRIER, 0)->op = TC_OP_CONST;
     refused_by_device(&t, "in two turns");
 }
