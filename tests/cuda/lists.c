@@ -698,7 +698,7 @@ LISTS(rows_in_place, "reduce-overhead") {
 
 enum { NORMS = 6, CHUNK = 8192 };
 
-static int norm_size(int i) { return CHUNK * (8 + i % 3) + (i == 5 ? 3 : 0); }
+static int norm_size(int i) { return CHUNK * (8 + i) + (i == 5 ? 3 : 0); }
 
 typedef struct clipped {
     tc_tensor g[NORMS];
@@ -743,9 +743,54 @@ static void clip_norm(tc_ctx *tc, double type, tc_dtype dtype, int launches) {
     tc_fn_free(f);
 }
 
-LISTS(norm_of_f32, "default") { clip_norm(tc, 2, TC_F32, 7); }
-LISTS(norm_of_bf16, "reduce-overhead") { clip_norm(tc, 2, TC_BF16, 7); }
-LISTS(largest_norm, "default") { clip_norm(tc, INFINITY, TC_F32, 7); }
+// What is no multiple of a chunk, sums of rows in a list, what adds up each of the five, and a list of products.
+enum { IN_EIGHT = 8 };
+
+LISTS(norm_of_f32, "default") { clip_norm(tc, 2, TC_F32, IN_EIGHT); }
+LISTS(norm_of_bf16, "reduce-overhead") { clip_norm(tc, 2, TC_BF16, IN_EIGHT); }
+LISTS(largest_norm, "default") { clip_norm(tc, INFINITY, TC_F32, IN_EIGHT); }
+
+// Sums that a loop needs in each of its turns: what is made of their rows stands before it.
+enum { TURNS = 3, WIDTH = 40 };
+
+static void turn(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const tc_tensor *total = (const tc_tensor *)user;
+    (void)tc;
+    out[0] = out[1] = tc_add(tc_mul(tc_cumsum(in[0], 0), *total), in[1]); // two kernels
+}
+
+static void sums_of_turns(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor total, h = tc_zeros_like(tc_select(in[NORMS], 0, 0)), last;
+    (void)user, (void)tc;
+    for (int i = 0; i < NORMS; i++) {
+        tc_tensor x = tc_sum_all(in[i]);
+        total = i ? tc_add(total, x) : x;
+    }
+    CHECK_EQ(tc_scan(turn, &total, &h, 1, &in[NORMS], 1, &last, out, 1), TC_OK);
+}
+
+LISTS(sums_that_a_loop_needs, "default") {
+    tc_tensor in[NORMS + 1], out;
+    double total = 0, h[WIDTH], sum; // exact in f32
+    for (int i = 0; i < NORMS; i++) {
+        int n = CHUNK * (8 + i);
+        in[i] = tc_to(tc_full(tc, TC_DIMS(n), 1.0 / CHUNK, TC_F32), DEVICE_NAME);
+        total += 8 + i;
+    }
+    in[NORMS] = tc_to(tc_ones(tc, TC_DIMS(TURNS, WIDTH), TC_F32), DEVICE_NAME);
+    tc_fn *f = tc_compile(tc, sums_of_turns, NULL, 0, NULL);
+    for (int round = 0; round < 2; round++) {
+        CALL(f, in, NORMS + 1, &out, 1);
+        memset(h, 0, sizeof h);
+        for (int step = 0; step < TURNS; step++) {
+            sum = 0;
+            for (int k = 0; k < WIDTH; k++) sum += h[k], h[k] = sum * total + 1;
+            CHECK_EQ(AT(tc_reshape(out, TC_DIMS(-1)), step * WIDTH + 7), h[7]);
+        }
+        tc_free(out);
+    }
+    tc_fn_free(f);
+}
 
 // ---- run-time sizes ----
 
