@@ -3289,7 +3289,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8bbdb91854470882u
+#define TC__BUILD_ID 0x5452cc98603c7f64u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -26424,6 +26424,8 @@ tc__ix items;
 int64_t grain;
 tc__ix wide;
 tc__ix scratch;
+int64_t
+order;
 tc__group_kind kind;
 tc__axis vector;
 uint32_t
@@ -26438,7 +26440,7 @@ tc__tuning tuning;
 tc__group_windows windows;
 }tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
-sizeof(tc__group_shape)==7*sizeof(int64_t)+7*sizeof(int)+
+sizeof(tc__group_shape)==8*sizeof(int64_t)+7*sizeof(int)+
 sizeof(tc__tuning)+
 sizeof(tc__group_windows));
 typedef struct tc__group_target{
@@ -31625,7 +31627,7 @@ static void tc__put_shape_numbers(tc__text*t,const tc__ixpool*p,
 const tc__group_shape*s){
 const tc__ix size[]={s->rows,s->cols,s->batch,s->items,s->wide,s->scratch};
 const int64_t word[]={s->grain,s->kind,s->vector,s->prologue,s->phases,
-s->split_columns,s->lanes,s->list,s->rounded};
+s->split_columns,s->lanes,s->list,s->rounded,s->order};
 tc__tuning tuning=s->tuning;
 tuning.knob[TC__KNOB_THREADS]=0;
 for(size_t i=0;i<TC__COUNT(size);i++)tc__put_ix_numbers(t,p,size[i]);
@@ -31655,20 +31657,24 @@ typedef struct tc__piece{
 uint32_t launch;
 uint32_t form;
 tc__ix count;
+size_t work;
 uint32_t*
 buffer;
 }tc__piece;
 static const uint32_t tc__piece_number=UINT32_C(1)<<31;
+typedef int64_t(*tc__list_order)(const tc__group*g);
 typedef struct tc__lists{
 tc_ctx*ctx;
+tc__list_order order;
 tc__arena*arena;
 tc__ixpool ix;
 TC__VEC(tc__group*)form;
 TC__VEC(tc__piece)piece;
 }tc__lists;
-static void tc__lists_open(tc__lists*s,tc_ctx*c,tc__arena*arena){
+static void tc__lists_open(tc__lists*s,tc_ctx*c,tc__arena*arena,
+tc__list_order order){
 memset(s,0,sizeof*s);
-s->ctx=c,s->arena=arena;
+s->ctx=c,s->arena=arena,s->order=order;
 tc__ix_open(&s->ix,c);
 }
 static void tc__lists_close(tc__lists*s){
@@ -31703,69 +31709,113 @@ typedef struct tc__parter{
 tc__lists*lists;
 const tc__group*g;
 const uint64_t*memory;
-tc__ix column;
+int64_t order;
+tc__ix element,row;
+tc__ix form_element,form_row;
+uint32_t begin,end;
 uint32_t*up;
 uint32_t*made;
-uint32_t*order;
+uint32_t*node;
+uint32_t*shared;
+uint32_t*fresh,*step;
+uint32_t*sum;
 uint32_t*first;
 uint32_t*place;
 uint32_t*buffer;
-uint32_t count;
+uint32_t count,sums;
 }tc__parter;
-static int tc__is_dense(const tc__parter*p,const tc__node*n){
-return tc__index_of(n)==p->column;
+typedef enum tc__piece_place{
+TC__PIECE_ELSEWHERE,
+TC__PIECE_ELEMENT=1,
+TC__PIECE_ROW=2,
+TC__PIECE_ONE=4
+}tc__piece_place;
+static tc__piece_place tc__piece_place_of(const tc__parter*p,const tc__node*n){
+tc__ix at=tc__index_of(n);
+if(at==p->element)return TC__PIECE_ELEMENT;
+if(p->order&&n->level==TC__AT_ROW&&at==p->row&&
+(n->op==TC_OP_STORE||!tc__ix_is_const(at)))
+return TC__PIECE_ROW;
+return n->op==TC_OP_LOAD&&tc__ix_is_const(at)?TC__PIECE_ONE:TC__PIECE_ELSEWHERE;
 }
-static int tc__is_shared(const tc__parter*p,const tc__node*n){
-return n->op==TC_OP_CONST||n->op==TC_OP_ARG||n->level==TC__AT_ROW||
-(n->op==TC_OP_LOAD&&!tc__is_dense(p,n));
+static int tc__is_sum(const tc__node*n){
+return n->op==TC_OP_NEW||n->op==TC_OP_ACC||n->op==TC_OP_COMBINE;
+}
+static int64_t tc__sum_of(const tc__node*n){
+return n->attr[n->op==TC_OP_NEW?(int)TC__NEW_ACCUMULATOR
+:n->op==TC_OP_ACC?(int)TC__ACC_ACCUMULATOR
+:(int)TC__COMBINE_ACCUMULATOR];
 }
 static int tc__node_has_piece(const tc__parter*p,const tc__node*n){
-int at=n->op==TC_OP_LOAD||n->op==TC_OP_STORE||n->op==TC_OP_INDEX;
-if(n->op==TC_OP_FOR||n->op==TC_OP_END||n->op==TC_OP_CONST||
-n->op==TC_OP_ARG)
-return 1;
-if(!at)return tc__is_alu(n);
+int access=n->op==TC_OP_LOAD||n->op==TC_OP_STORE;
+if(n->op==TC_OP_FOR)return!p->order||n->n_attr==TC__FOR_BOXES;
+if(n->op==TC_OP_END||n->op==TC_OP_CONST||n->op==TC_OP_ARG)return 1;
+if(p->order&&tc__is_sum(n))return 1;
+if(n->op==TC_OP_INDEX)
+return!p->order&&n->level==TC__AT_COL&&tc__index_of(n)==p->element;
+if(!access)return tc__is_alu(n);
 if(n->op==TC_OP_LOAD&&n->n_attr!=TC__LOAD_PREDICATES)return 0;
-if(n->level==TC__AT_COL&&tc__is_dense(p,n))return 1;
-return n->op==TC_OP_LOAD&&tc__ix_is_const(tc__index_of(n));
+tc__piece_place at=tc__piece_place_of(p,n);
+return at==TC__PIECE_ELEMENT?n->level==TC__AT_COL:at!=TC__PIECE_ELSEWHERE;
 }
-static int tc__buffer_is_dense(const tc__parter*p,size_t b,int*one){
-int dense=0;
-*one=0;
+static int tc__buffer_places(const tc__parter*p,size_t b){
+int places=0;
 for(size_t i=0;i<p->g->body.node.count;i++){
 const tc__node*n=p->g->body.node.at[i];
-if((n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)||
-n->attr[TC__ACCESS_BUFFER]!=(int64_t)b)
-continue;
-if(tc__is_dense(p,n))
-dense=1;
-else
-*one=1;
+if(tc__accesses(n,(int64_t)b))places|=(int)tc__piece_place_of(p,n);
 }
-return dense;
+return places;
 }
 static int tc__memory_has_pieces(const tc__parter*p){
 const tc__group*g=p->g;
-for(size_t i=0;i<g->buffer.count;i++){
-int one=0;
+for(size_t i=0;i<g->buffer.count;i++)
 if(!tc__is_memory(&g->buffer.at[i]))return 0;
-(void)tc__buffer_is_dense(p,i,&one);
-for(size_t k=0;one&&k<g->buffer.count;k++){
-int other=0;
-if(p->memory[i]==p->memory[k]&&tc__buffer_is_dense(p,k,&other))return 0;
-}
+for(size_t i=0;i<g->buffer.count;i++){
+int places=tc__buffer_places(p,i);
+if(!(places&(TC__PIECE_ONE|TC__PIECE_ROW)))continue;
+for(size_t k=0;k<g->buffer.count;k++)
+if(p->memory[i]==p->memory[k]&&tc__buffer_places(p,k)&~places)return 0;
+if(places&(places-1))return 0;
 }
 return 1;
 }
 static int tc__kernel_has_pieces(const tc__parter*p){
-const tc__group*g=p->g;
-int dense=!tc__ix_is_const(g->shape.cols)||tc__ix_value(g->shape.cols)>1;
-if(g->shape.kind!=TC__POINTWISE||g->shape.phases>1||
-g->shape.vector!=TC__COL||!dense||!tc__ix_equals(g->shape.rows,1))
-return 0;
-for(size_t i=0;i<g->body.node.count;i++)
-if(!tc__node_has_piece(p,g->body.node.at[i]))return 0;
+for(size_t i=0;i<p->g->body.node.count;i++)
+if(!tc__node_has_piece(p,p->g->body.node.at[i]))return 0;
 return tc__memory_has_pieces(p);
+}
+static int tc__parter_begin(tc__parter*p){
+const tc__group*g=p->g;
+tc__ixpool*x=g->body.ix;
+tc__ix c=tc__ix_var(x,TC__COL,g->shape.cols),r=tc__ix_const(0);
+int one_row=tc__ix_equals(g->shape.rows,1),loops=0;
+int many=!tc__ix_is_const(g->shape.cols)||tc__ix_value(g->shape.cols)>1;
+if(g->shape.vector!=TC__COL||g->shape.prologue||!many)return 0;
+if(!one_row)r=tc__ix_var(x,TC__ROW,g->shape.rows);
+p->row=r,p->element=tc__ix_add(x,c,tc__ix_mul(x,g->shape.cols,r));
+if(g->shape.kind==TC__POINTWISE)return g->shape.phases<=1&&one_row;
+if(g->shape.kind!=TC__REDUCTION||!p->lists->order||
+!tc__ix_is_const(g->shape.cols)||tc__ix_lo(x,g->shape.rows)<1)
+return 0;
+for(uint32_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_FOR&&n->attr[TC__FOR_AXIS]==TC__COL)p->begin=i,loops++;
+if(n->op==TC_OP_END&&n->attr[TC__END_AXIS]==TC__COL)p->end=i;
+}
+p->order=loops==1?p->lists->order(g):0;
+return p->order!=0;
+}
+static void tc__pieces_share(tc__parter*p){
+for(uint32_t id=0;id<p->g->body.node.count;id++){
+const tc__node*n=p->g->body.node.at[id];
+int shared=n->level==TC__AT_ROW&&tc__is_alu(n);
+for(uint32_t k=0;k<n->n_in;k++)shared=shared&&p->shared[n->in[k]];
+if(n->op==TC_OP_LOAD)shared=tc__piece_place_of(p,n)==TC__PIECE_ONE;
+p->shared[id]=n->op==TC_OP_CONST||n->op==TC_OP_ARG||shared;
+if(!tc__is_sum(n))continue;
+if(n->op==TC_OP_NEW)p->fresh[tc__sum_of(n)]=id;
+if(n->op==TC_OP_ACC)p->step[tc__sum_of(n)]=id;
+}
 }
 static uint32_t tc__piece_root(const tc__parter*p,uint32_t id){
 while(p->up[id]!=id)id=p->up[id];
@@ -31782,10 +31832,10 @@ const tc__group*g=p->g;
 for(uint32_t id=0;id<g->body.node.count;id++)p->up[id]=id;
 for(uint32_t id=0;id<g->body.node.count;id++){
 const tc__node*n=g->body.node.at[id];
-if(n->op==TC_OP_FOR||n->op==TC_OP_END||tc__is_shared(p,n))continue;
+if(n->op==TC_OP_FOR||n->op==TC_OP_END||p->shared[id])continue;
 for(uint32_t k=0;k<n->n_in;k++)
-if(!tc__is_shared(p,g->body.node.at[n->in[k]]))
-tc__piece_join(p,id,n->in[k]);
+if(!p->shared[n->in[k]])tc__piece_join(p,id,n->in[k]);
+if(tc__is_sum(n))tc__piece_join(p,id,p->fresh[tc__sum_of(n)]);
 if(n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)continue;
 size_t b=0;
 while(p->memory[b]!=p->memory[n->attr[TC__ACCESS_BUFFER]])b++;
@@ -31793,25 +31843,46 @@ if(p->first[b])tc__piece_join(p,id,p->first[b]-1);
 p->first[b]=id+1;
 }
 }
+static uint32_t tc__piece_need(const tc__parter*p,const tc__node*n,uint32_t k){
+if(k<n->n_in)return n->in[k];
+if(k==n->n_in&&n->op==TC_OP_ACC)return p->fresh[tc__sum_of(n)];
+if(k==n->n_in&&n->op==TC_OP_COMBINE)return p->step[tc__sum_of(n)];
+return UINT32_MAX;
+}
 static void tc__piece_visit(tc__parter*p,uint32_t id){
 size_t end=p->g->body.node.count,top=end;
 if(p->made[id])return;
-p->order[--top]=id;
+p->node[--top]=id;
 while(top<end){
-uint32_t k=0;
-const tc__node*n=p->g->body.node.at[p->order[top]];
-while(k<n->n_in&&p->made[n->in[k]])k++;
-if(k<n->n_in){
-p->order[--top]=n->in[k];
+uint32_t k=0,need;
+const tc__node*n=p->g->body.node.at[p->node[top]];
+while((need=tc__piece_need(p,n,k))!=UINT32_MAX&&p->made[need])k++;
+if(need!=UINT32_MAX){
+p->node[--top]=need;
 continue;
 }
 top++;
 p->made[n->id]=1;
-p->order[p->count++]=n->id;
+p->node[p->count++]=n->id;
 }
 }
-static tc__ix tc__form_size(tc__lists*s){
-return tc__ix_sym(&s->ix,0,1,INT64_MAX/8);
+static void tc__form_extents(tc__parter*p,tc__group*form){
+const int64_t narrow=INT32_MAX-(2<<20);
+tc__ixpool*x=&p->lists->ix,*from=p->g->body.ix;
+tc__ix rows=p->g->shape.rows,cols=p->g->shape.cols;
+form->shape.rows=tc__ix_const(1),form->shape.cols=cols;
+if(!p->order){
+form->shape.cols=tc__ix_sym(x,0,1,INT64_MAX/8);
+}else if(!tc__ix_equals(rows,1)){
+int64_t few=narrow/tc__ix_value(cols);
+int64_t most=INT64_MAX/8/tc__ix_value(cols);
+form->shape.rows=tc__ix_sym(x,0,1,tc__ix_hi(from,rows)<=few?few:most);
+}
+tc__ix c=tc__ix_var(x,TC__COL,form->shape.cols);
+p->form_row=tc__ix_equals(form->shape.rows,1)
+?tc__ix_const(0)
+:tc__ix_var(x,TC__ROW,form->shape.rows);
+p->form_element=tc__ix_add(x,c,tc__ix_mul(x,form->shape.cols,p->form_row));
 }
 static int tc__form_buffer(tc__parter*p,tc__group*form,const tc__node*n){
 uint32_t*place=&p->place[n->attr[TC__ACCESS_BUFFER]];
@@ -31819,8 +31890,11 @@ tc__kbuf b=p->g->buffer.at[n->attr[TC__ACCESS_BUFFER]];
 if(*place)return 1;
 b.place=b.written?TC__BUF_NODE:TC__BUF_INPUT;
 b.source=(uint32_t)form->buffer.count,b.offset=tc__ix_const(0);
-b.numel=tc__is_dense(p,n)?form->shape.cols
-:tc__ix_const(tc__ix_value(tc__index_of(n))+1);
+tc__piece_place at=tc__piece_place_of(p,n);
+b.numel=at==TC__PIECE_ROW?form->shape.rows
+:at==TC__PIECE_ONE
+?tc__ix_const(tc__ix_value(tc__index_of(n))+1)
+:tc__ix_mul(&p->lists->ix,form->shape.rows,form->shape.cols);
 p->buffer[form->buffer.count]=(uint32_t)n->attr[TC__ACCESS_BUFFER];
 *place=b.source+1;
 return TC__PUSH(p->lists->ctx,form->buffer,b);
@@ -31846,6 +31920,12 @@ made=tc__node_append(&form->body,&m);
 p->made[n->id]=made?made->id+1:0;
 return made!=NULL;
 }
+static void tc__form_sum(tc__parter*p,const tc__node*n,int64_t*attr){
+uint32_t*to=&p->sum[tc__sum_of(n)];
+if(n->op==TC_OP_NEW)attr[TC__NEW_ACCUMULATOR]=*to=p->sums++;
+if(n->op==TC_OP_ACC)attr[TC__ACC_ACCUMULATOR]=*to;
+if(n->op==TC_OP_COMBINE)attr[TC__COMBINE_ACCUMULATOR]=*to;
+}
 static int tc__form_node(tc__parter*p,tc__group*form,uint32_t id){
 const tc__node*n=p->g->body.node.at[id];
 int memory=n->op==TC_OP_LOAD||n->op==TC_OP_STORE;
@@ -31862,8 +31942,12 @@ if(memory&&!tc__form_buffer(p,form,n))return 0;
 if(memory)attr[TC__ACCESS_BUFFER]=p->place[n->attr[TC__ACCESS_BUFFER]]-1;
 if(n->op==TC_OP_LOAD)attr[TC__LOAD_FILL]=0;
 if(n->op==TC_OP_STORE)attr[TC__STORE_KIND]=TC__STORE_CACHED;
-if((memory||n->op==TC_OP_INDEX)&&tc__is_dense(p,n))
-attr[tc__index_word(n)]=tc__ix_var(&p->lists->ix,TC__COL,form->shape.cols);
+if(memory||n->op==TC_OP_INDEX){
+tc__piece_place at=tc__piece_place_of(p,n);
+if(at==TC__PIECE_ELEMENT)attr[tc__index_word(n)]=p->form_element;
+if(at==TC__PIECE_ROW)attr[tc__index_word(n)]=p->form_row;
+}
+if(tc__is_sum(n))tc__form_sum(p,n,attr);
 const tc__node*made=tc__node_append(&form->body,&m);
 p->made[id]=made?made->id+1:0;
 return made!=NULL;
@@ -31875,30 +31959,40 @@ memset(&n,0,sizeof n),memset(attr,0,sizeof attr);
 n.op=(uint16_t)op,n.stage=TC__LOOP,n.dtype=TC_I64,n.attr=attr;
 n.n_attr=op==TC_OP_FOR?TC__FOR_BOXES:1;
 attr[TC__FOR_AXIS]=axis;
-attr[TC__FOR_BIND]=axis==TC__ROW?TC__BIND_SERIAL:TC__BIND_WORKER;
+attr[TC__FOR_BIND]=TC__BIND_WORKER;
+if(form->shape.order&&axis==TC__COL)attr[TC__FOR_BIND]=TC__BIND_VECTOR;
+if(!form->shape.order&&axis==TC__ROW)attr[TC__FOR_BIND]=TC__BIND_SERIAL;
 attr[TC__FOR_UNROLL]=1;
 attr[TC__FOR_BEGIN]=tc__ix_const(0);
 attr[TC__FOR_END]=axis==TC__ROW?form->shape.rows:form->shape.cols;
 if(op==TC_OP_END)attr[TC__END_AXIS]=axis;
 return tc__node_append(&form->body,&n)!=NULL;
 }
-typedef enum tc__form_part{TC__FORM_HEAD,TC__FORM_LOADS,TC__FORM_REST}tc__form_part;
+typedef enum tc__form_part{
+TC__FORM_HEAD,
+TC__FORM_LOADS,
+TC__FORM_REST,
+TC__FORM_ROW_LOADS,
+TC__FORM_ROW
+}tc__form_part;
 static tc__form_part tc__form_part_of(const tc__parter*p,const tc__node*n){
-if(n->op==TC_OP_CONST||n->op==TC_OP_ARG||n->level==TC__AT_ROW)
-return TC__FORM_HEAD;
-(void)p;
-return n->op==TC_OP_LOAD?TC__FORM_LOADS:TC__FORM_REST;
+int load=n->op==TC_OP_LOAD;
+int row=n->op==TC_OP_CONST||n->op==TC_OP_ARG||n->level==TC__AT_ROW;
+if(row&&(!p->order||p->shared[n->id]||n->id<p->begin))return TC__FORM_HEAD;
+if(p->order&&n->id>p->end)return load?TC__FORM_ROW_LOADS:TC__FORM_ROW;
+return load?TC__FORM_LOADS:TC__FORM_REST;
 }
 static int tc__form_fill(tc__parter*p,tc__group*form){
 int ok=tc__form_statement(form,TC_OP_FOR,TC__ROW);
-for(int part=TC__FORM_HEAD;part<=TC__FORM_REST;part++){
+for(int part=TC__FORM_HEAD;part<=TC__FORM_ROW;part++){
 if(part==TC__FORM_LOADS)ok=ok&&tc__form_statement(form,TC_OP_FOR,TC__COL);
+if(part==TC__FORM_ROW_LOADS)
+ok=ok&&tc__form_statement(form,TC_OP_END,TC__COL);
 for(uint32_t i=0;ok&&i<p->count;i++)
-if((int)tc__form_part_of(p,p->g->body.node.at[p->order[i]])==part)
-ok=tc__form_node(p,form,p->order[i]);
+if((int)tc__form_part_of(p,p->g->body.node.at[p->node[i]])==part)
+ok=tc__form_node(p,form,p->node[i]);
 }
-return ok&&tc__form_statement(form,TC_OP_END,TC__COL)&&
-tc__form_statement(form,TC_OP_END,TC__ROW);
+return ok&&tc__form_statement(form,TC_OP_END,TC__ROW);
 }
 static tc__group*tc__form_make(tc__parter*p,uint32_t root){
 const tc__group*g=p->g;
@@ -31908,14 +32002,14 @@ if(!form)return NULL;
 size_t nodes=g->body.node.count;
 memset(p->made,0,nodes*sizeof*p->made);
 memset(p->place,0,g->buffer.count*sizeof*p->place);
-p->count=0;
+p->count=p->sums=0;
 for(uint32_t id=0;id<nodes;id++)
 if(g->body.node.at[id]->op==TC_OP_STORE&&tc__piece_root(p,id)==root)
 tc__piece_visit(p,id);
-form->shape.kind=TC__POINTWISE,form->shape.phases=g->shape.phases,
-form->shape.vector=TC__COL;
-form->shape.rows=tc__ix_const(1),form->shape.cols=tc__form_size(p->lists);
+form->shape.kind=g->shape.kind,form->shape.phases=g->shape.phases,
+form->shape.vector=TC__COL,form->shape.order=p->order;
 form->shape.list=1,form->target.guarded=g->target.guarded;
+tc__form_extents(p,form);
 if(tc__graph_open(&form->body,c,&p->lists->ix)&&tc__form_fill(p,form)&&
 tc__checked(c,&form->body,TC__LOOP))
 return form;
@@ -31938,7 +32032,9 @@ tc__piece piece;
 tc__group*form=tc__form_make(p,root);
 if(!form)return 0;
 size_t n=form->buffer.count;
-piece.launch=launch,piece.count=p->g->shape.cols;
+memset(&piece,0,sizeof piece);
+piece.launch=launch;
+piece.count=p->order?p->g->shape.rows:p->g->shape.cols;
 piece.form=tc__lists_form(s,form);
 piece.buffer=TC__ANEW_ARRAY(s->arena,uint32_t,n+1);
 if(piece.form==UINT32_MAX||!piece.buffer)return 0;
@@ -31959,45 +32055,60 @@ if(before==id&&!tc__lists_piece(p,launch,root))return 0;
 }
 return 1;
 }
+static int tc__lists_are_one(const tc__parter*p,size_t first){
+const tc__lists*s=p->lists;
+for(size_t i=first;i<s->piece.count;i++)
+if(s->piece.at[i].form!=s->piece.at[first].form)return 0;
+return first<s->piece.count&&
+s->order(s->form.at[s->piece.at[first].form])==p->order;
+}
 static int tc__lists_add(tc__lists*s,uint32_t launch,const tc__group*g,
 const uint64_t*memory){
+enum{BY_NODE=7,BY_BUFFER=3};
 tc__parter p;
-size_t nodes=g->body.node.count,buffers=g->buffer.count;
+size_t nodes=g->body.node.count,buffers=g->buffer.count,before=s->piece.count;
 memset(&p,0,sizeof p);
 p.lists=s,p.g=g,p.memory=memory;
-if(g->shape.kind!=TC__POINTWISE)return 1;
-p.column=tc__ix_var(g->body.ix,TC__COL,g->shape.cols);
-if(!tc__kernel_has_pieces(&p))return 1;
-size_t room=
-4*nodes+3*buffers;
+if(!tc__parter_begin(&p)||!tc__kernel_has_pieces(&p))return 1;
+size_t room=(BY_NODE+1)*nodes+BY_BUFFER*buffers;
 uint32_t*at=TC__NEW_ARRAY(s->ctx,uint32_t,room);
 if(!at)return 0;
-p.up=at,p.made=at+nodes,p.order=at+2*nodes;
-p.first=at+3*nodes,p.place=p.first+buffers,p.buffer=p.place+buffers;
+p.up=at,p.made=at+nodes,p.node=at+2*nodes,p.shared=at+3*nodes;
+p.fresh=at+4*nodes,p.step=at+5*nodes,p.sum=at+6*nodes;
+p.first=at+BY_NODE*nodes;
+p.place=p.first+buffers,p.buffer=p.place+buffers;
+tc__pieces_share(&p);
 int ok=tc__lists_take(&p,launch);
+if(ok&&p.order&&!tc__lists_are_one(&p,before))s->piece.count=before;
 tc__free(s->ctx,at,room*sizeof*at);
 return ok;
 }
-static size_t tc__list_bytes(size_t buffers,size_t tensors){
-return tensors*(8*buffers+8)+(4*tensors+4+7)/8*8;
+static size_t tc__list_width(const tc__group*form){
+size_t n=form->shape.order!=0;
+for(size_t i=0;i<form->buffer.count;i++)
+n+=(size_t)tc__is_memory(&form->buffer.at[i]);
+return n;
+}
+static size_t tc__list_bytes(size_t width,size_t tensors){
+return tensors*(8*width+8)+(4*tensors+4+7)/8*8;
 }
 typedef struct tc__list_argument{
 void**at;
 int64_t*count;
 int32_t*first,*rows;
 }tc__list_argument;
-static tc__list_argument tc__list_argument_of(uint8_t*bytes,size_t buffers,
+static tc__list_argument tc__list_argument_of(uint8_t*bytes,size_t width,
 size_t tensors){
 tc__list_argument a;
 a.at=(void**)(void*)bytes;
-a.count=(int64_t*)(void*)(bytes+8*buffers*tensors);
+a.count=(int64_t*)(void*)(bytes+8*width*tensors);
 a.first=(int32_t*)(void*)(a.count+tensors);
 a.rows=a.first+tensors;
 return a;
 }
-static size_t tc__list_room(size_t buffers,size_t bytes){
+static size_t tc__list_room(size_t width,size_t bytes){
 size_t fixed=sizeof(void*)+8+16;
-return bytes<fixed?0:(bytes-fixed)/(8*buffers+12);
+return bytes<fixed?0:(bytes-fixed)/(8*width+12);
 }
 // ---- gen/kernel/report.c
 static void tc__report_buffer(tc__text*t,const tc__group*k,size_t i){
@@ -33328,6 +33439,7 @@ tc__group*(*lower)(tc_ctx*c,const tc__group*g);
 int guards;
 int(*takes_down)(const tc__group*g);
 int(*takes_beside)(const tc__group*g);
+tc__list_order order;
 };
 typedef enum tc__acc_form{
 TC__ACC_NAMED,
@@ -34439,6 +34551,80 @@ if(n)memcpy(s->kernel.at,to,n*sizeof(tc__group*));
 TC__FREE_ARRAY(s->ctx,to,n);
 return 1;
 }
+enum{TC__BEHIND_MOST=8192};
+static int tc__behind_is_small(const tc__group*k,int device){
+int kind=k->shape.kind==TC__REDUCTION||k->shape.kind==TC__POINTWISE;
+if(!kind||k->target.device!=device||k->target.loop||k->target.guarded||
+!tc__ix_equals(k->shape.rows,1))
+return 0;
+for(size_t i=0;i<k->buffer.count;i++){
+const tc__kbuf*b=&k->buffer.at[i];
+if(b->place!=TC__BUF_NODE||!tc__ix_is_const(b->numel)||
+tc__ix_value(b->numel)>TC__BEHIND_MOST)
+return 0;
+}
+return 1;
+}
+static int tc__behind_pays(const tc__schedule*s,int device){
+int sums=0;
+for(size_t i=0;i<s->kernel.count;i++){
+const tc__group*k=s->kernel.at[i];
+sums+=k->shape.kind==TC__REDUCTION&&tc__behind_is_small(k,device);
+}
+return sums>=TC__AHEAD_LEAST;
+}
+static void tc__behind_find(const tc__schedule*s,int device,uint32_t*first,
+uint32_t*to){
+uint32_t turns=
+UINT32_MAX;
+for(size_t i=0;i<s->g->node.count;i++)first[i]=UINT32_MAX;
+for(uint32_t i=(uint32_t)s->kernel.count;i-- >0;){
+const tc__group*k=s->kernel.at[i];
+uint32_t at=UINT32_MAX;
+for(size_t b=0;b<k->buffer.count&&tc__behind_is_small(k,device);b++)
+if(k->buffer.at[b].written&&first[k->buffer.at[b].source]<at)
+at=first[k->buffer.at[b].source];
+to[i]=at==UINT32_MAX?i:at;
+at=to[i];
+if(!k->target.loop)turns=UINT32_MAX;
+if(k->target.loop&&turns==UINT32_MAX)
+for(turns=i;turns&&s->kernel.at[turns-1]->target.loop;)turns--;
+if(k->target.loop)at=turns;
+for(size_t b=0;b<k->buffer.count;b++){
+const tc__kbuf*read=&k->buffer.at[b];
+if(read->place==TC__BUF_NODE&&at<first[read->source])
+first[read->source]=at;
+}
+}
+}
+static void tc__behind_put(tc__schedule*s,const uint32_t*to,uint32_t*head,
+uint32_t*next,tc__group**out){
+uint32_t n=(uint32_t)s->kernel.count,count=0;
+for(uint32_t i=0;i<n;i++)head[i]=UINT32_MAX;
+for(uint32_t i=n;i-- >0;)
+if(to[i]!=i)next[i]=head[to[i]],head[to[i]]=i;
+for(uint32_t i=0;i<n;i++){
+if(to[i]!=i)continue;
+for(uint32_t k=head[i];k!=UINT32_MAX;k=next[k])
+out[count++]=s->kernel.at[k];
+out[count++]=s->kernel.at[i];
+}
+memcpy(s->kernel.at,out,n*sizeof*out);
+}
+static int tc__behind_move(tc__schedule*s,int device){
+size_t n=s->kernel.count,nodes=s->g->node.count;
+if(!tc__behind_pays(s,device))return 1;
+uint32_t*at=TC__NEW_ARRAY(s->ctx,uint32_t,3*n+nodes);
+tc__group**out=TC__NEW_ARRAY(s->ctx,tc__group*,n);
+if(at&&out){
+tc__behind_find(s,device,at+3*n,at);
+tc__behind_put(s,at,at+n,at+2*n,out);
+}
+int ok=at&&out;
+if(at)TC__FREE_ARRAY(s->ctx,at,3*n+nodes);
+if(out)TC__FREE_ARRAY(s->ctx,out,n);
+return ok;
+}
 // ---- gen/kernel/down.c
 typedef struct tc__down{
 const tc__group*rows,*sums;
@@ -34800,7 +34986,7 @@ if(d->takes_down&&!tc__down_join(s,d,device))return 0;
 for(size_t i=0;i<s->kernel.count;i++)
 if(s->kernel.at[i])s->kernel.at[kept++]=s->kernel.at[i];
 s->kernel.count=kept;
-return!device||tc__ahead_move(s,device);
+return!device||(tc__ahead_move(s,device)&&tc__behind_move(s,device));
 }
 TC__UNUSED static int tc__schedule_join(tc__schedule*s,const tc__dialect*d){
 return tc__schedule_join_on(s,d,0);
@@ -39791,6 +39977,7 @@ TC__FUSE_BORDERS,
 NULL,
 0,
 tc__c_takes_down,
+NULL,
 NULL,
 };
 // ---- gen/kernel/print_texts.c
@@ -49098,7 +49285,7 @@ tc__sequence_use(&r->order,&m,written);
 }
 }
 tc__dispatch_guard(r,l->group);
-tc__dispatch_works(r,l);
+if(!p)tc__dispatch_works(r,l);
 tc__sequence_settle(&r->order);
 }
 static const tc__item*tc__turn_item(const tc__dispatch*r,const tc__turn*s){
@@ -49204,9 +49391,9 @@ if(!tc__lists_add(&r->lists,i,l->group,memory))return 0;
 l->pieces=(uint32_t)r->lists.piece.count-l->piece;
 return 1;
 }
-static int tc__dispatch_room(const tc__dispatch*r,size_t buffers,uint32_t members){
+static int tc__dispatch_room(const tc__dispatch*r,size_t width,uint32_t members){
 uint32_t bytes=r->device->own.argument_bytes,step=1;
-size_t most=tc__list_room(buffers,bytes?bytes:(uint32_t)TC__LEAST_ARGUMENTS);
+size_t most=tc__list_room(width,bytes?bytes:(uint32_t)TC__LEAST_ARGUMENTS);
 while(step*8<=members)step*=2;
 if(!most)most=1;
 size_t room=(members+step-1)/step*step;
@@ -49240,7 +49427,8 @@ static void tc__dispatch_rooms(tc__dispatch*r){
 for(size_t i=0;i<r->lists.form.count;i++){
 tc__group*f=r->lists.form.at[i];
 if(f->shape.list)
-f->shape.list=tc__dispatch_room(r,f->buffer.count,(uint32_t)f->shape.list);
+f->shape.list=
+tc__dispatch_room(r,tc__list_width(f),(uint32_t)f->shape.list);
 }
 }
 static int tc__dispatch_choose(tc__dispatch*r,uint32_t*met){
@@ -49280,7 +49468,7 @@ const tc__dialect*d=r->device->own.language->dialect;
 tc__dispatch_launch*l=&r->form[i];
 l->group=r->lists.form.at[i];
 if(!l->group->shape.list)return 1;
-size_t bytes=tc__list_bytes(l->group->buffer.count,(size_t)l->group->shape.list);
+size_t bytes=tc__list_bytes(tc__list_width(l->group),(size_t)l->group->shape.list);
 l->n_argument=2;
 l->bytes=(uint32_t)bytes+16;
 l->offset=TC__ANEW_ARRAY(a,uint32_t,2);
@@ -49290,7 +49478,7 @@ return d->grids(r->ctx,l->group,&l->grids);
 }
 static int tc__dispatch_lists(tc__dispatch*r,tc__arena*a){
 int ok=1;
-tc__lists_open(&r->lists,r->ctx,a);
+tc__lists_open(&r->lists,r->ctx,a,r->device->own.language->dialect->order);
 for(uint32_t i=0;ok&&!r->in_order&&i<r->launches;i++)
 if(!r->launch[i].by)ok=tc__dispatch_pieces(r,&r->launch[i],i);
 size_t pieces=r->lists.piece.count,forms=r->lists.form.count;
@@ -49380,6 +49568,22 @@ enum{TC__DEVICE_ALIGN=256};
 static size_t tc__device_rounded(size_t n){
 return(n+TC__DEVICE_ALIGN-1)/TC__DEVICE_ALIGN*TC__DEVICE_ALIGN;
 }
+static size_t tc__dispatch_pieces_work(tc__dispatch*r,const tc__ixpool*x,
+const tc__ixenv*env,size_t at){
+size_t total=0;
+for(uint32_t i=0;i<r->launches;i++)
+for(uint32_t k=0;k<r->launch[i].pieces;k++){
+tc__piece*p=&r->lists.piece.at[r->launch[i].piece+k];
+tc__ixenv one;
+int64_t count=tc__ix_eval(x,p->count,env);
+memset(&one,0,sizeof one);
+one.sym=&count;
+p->work=at+total;
+total+=tc__device_rounded(
+(size_t)tc__ix_eval(&r->lists.ix,r->form[p->form].grids.workspace,&one));
+}
+return total;
+}
 static int tc__dispatch_workspace(tc__dispatch*r,const tc__ixpool*x,
 const tc__ixenv*env){
 const tc_device*d=&r->device->own;
@@ -49387,7 +49591,8 @@ size_t total=0;
 for(uint32_t i=0;i<r->launches;i++)r->launch[i].work=0;
 for(uint32_t i=0;i<r->launches;i++){
 tc__dispatch_launch*l=&r->launch[i],*first=&r->launch[l->room];
-size_t bytes=l->by?0:(size_t)tc__ix_eval(x,l->grids.workspace,env);
+int whole=!l->by&&!l->pieces;
+size_t bytes=whole?(size_t)tc__ix_eval(x,l->grids.workspace,env):0;
 if(bytes>first->work)first->work=bytes;
 }
 for(uint32_t i=0;i<r->launches;i++){
@@ -49396,6 +49601,7 @@ size_t bytes=l->room==i?tc__device_rounded(l->work):0;
 l->work=l->room==i?total:r->launch[l->room].work;
 total+=bytes;
 }
+total+=tc__dispatch_pieces_work(r,x,env,total);
 if(total>r->work_bytes){
 tc__dispatch_give(r,&r->work);
 r->work_bytes=0;
@@ -49420,7 +49626,7 @@ const tc__ixpool*x,const tc__ixenv*env){
 const tc__turn*s=&r->order.step.at[d->step];
 const tc__group*form=tc__turn_launch(r,s)->group;
 tc__list_argument a=
-tc__list_argument_of(d->argument,form->buffer.count,(size_t)form->shape.list);
+tc__list_argument_of(d->argument,tc__list_width(form),(size_t)form->shape.list);
 tc__ix each=tc__turn_launch(r,s)->grids.at[0].blocks;
 int64_t blocks=0;
 for(uint32_t i=0;i<s->count;i++){
@@ -53510,18 +53716,23 @@ if(!(from&tc__piece_number))return r->launch[p->launch].buf[from];
 return(const char*)r->state.address+sizeof(tc__dispatch_state)+
 (from&~tc__piece_number)*sizeof(tc__value);
 }
+static const void*tc__piece_work(const tc__dispatch*r,const tc__piece*p){
+return r->work.address?(const char*)r->work.address+p->work:NULL;
+}
 static int tc__dispatch_fill_list(const tc__dispatch*r,const tc__dispatch_listed*d){
 const tc__turn*s=&r->order.step.at[d->step];
 const tc__dispatch_launch*l=tc__turn_launch(r,s);
 size_t buffers=l->group->buffer.count;
 int changed=tc__argument_put(d->argument+l->offset[1],r->state.address);
-tc__list_argument a=
-tc__list_argument_of(d->argument,buffers,(size_t)l->group->shape.list);
+tc__list_argument a=tc__list_argument_of(d->argument,tc__list_width(l->group),
+(size_t)l->group->shape.list);
 for(uint32_t i=0;i<s->count;i++){
 const tc__piece*p=
 &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first+i]].piece];
 for(size_t b=0;b<buffers;b++,a.at++)
 changed|=tc__argument_put((uint8_t*)a.at,tc__piece_address(r,p,b));
+if(l->group->shape.order)
+changed|=tc__argument_put((uint8_t*)a.at++,tc__piece_work(r,p));
 }
 return changed;
 }

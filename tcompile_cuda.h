@@ -4708,24 +4708,31 @@ return 1;
 return tc__ix_hi(k->body.ix,tc__device_shared_at(k,k->buffer.count))>
 TC__SHARED_STATIC;
 }
-static int64_t tc__device_work_at(const tc__group*k,size_t b){
+static tc__ix tc__device_work_bytes(const tc__group*k,const tc__kbuf*b){
+tc__ixpool*x=k->body.ix;
+tc__ix line=tc__ix_const(256);
+tc__ix bytes=
+tc__ix_mul(x,b->numel,tc__ix_const((int64_t)tc__dtypes[b->dtype].bytes));
+return tc__ix_mul(x,line,tc__ix_ceil_div(x,bytes,line));
+}
+static tc__ix tc__device_work_at(const tc__group*k,size_t b){
 int tickets=b<k->buffer.count&&k->buffer.at[b].place==TC__BUF_TICKET;
-int64_t at=0;
+tc__ix at=tc__ix_const(0);
 for(size_t i=0;i<k->buffer.count;i++){
 const tc__kbuf*n=&k->buffer.at[i];
 int ticket=n->place==TC__BUF_TICKET;
 if(!ticket&&n->place!=TC__BUF_WORK)continue;
 if(i<b?ticket||!tickets:ticket&&!tickets)
-at+=tc__padded(tc__ix_value(n->numel)*(int64_t)tc__dtypes[n->dtype].bytes,
-256);
+at=tc__ix_add(k->body.ix,at,tc__device_work_bytes(k,n));
 }
 return at;
 }
-static int64_t tc__device_zeroed(const tc__group*k){
-int64_t bytes=0;
+static tc__ix tc__device_zeroed(const tc__group*k){
+tc__ix bytes=tc__ix_const(0);
 for(size_t i=0;i<k->buffer.count;i++)
 if(k->buffer.at[i].place==TC__BUF_TICKET)
-bytes+=tc__padded(4*tc__ix_value(k->buffer.at[i].numel),256);
+bytes=
+tc__ix_add(k->body.ix,bytes,tc__device_work_bytes(k,&k->buffer.at[i]));
 return bytes;
 }
 typedef struct tc__relist{
@@ -4899,13 +4906,16 @@ m.op=TC_OP_STORE,m.stage=TC__LOOP,m.dtype=n->dtype,m.level=n->level;
 m.in=&l->at[n->id],m.n_in=1,m.attr=attr,m.n_attr=2;
 if(!l->failed&&!tc__node_append(&l->to->body,&m))l->failed=1;
 }
-static int64_t tc__relist_buffer(tc__relist*l,tc__place place,int dtype,int64_t numel){
+static int64_t tc__relist_memory(tc__relist*l,tc__place place,int dtype,tc__ix numel){
 tc__kbuf b;
 memset(&b,0,sizeof b);
 b.place=place,b.dtype=(uint8_t)dtype,b.written=1;
-b.numel=tc__ix_const(numel);
+b.numel=numel;
 if(!l->failed&&!TC__PUSH(l->from->body.ctx,l->to->buffer,b))l->failed=1;
 return(int64_t)l->to->buffer.count-1;
+}
+static int64_t tc__relist_buffer(tc__relist*l,tc__place place,int dtype,int64_t numel){
+return tc__relist_memory(l,place,dtype,tc__ix_const(numel));
 }
 typedef struct tc__sums{
 const tc__node*combine[TC__PRINT_ACCS];
@@ -4929,12 +4939,12 @@ static int tc__sums_dtype(const tc__relist*l,const tc__node*combine){
 const tc__node*step=tc__acc_of(l->from,combine->attr[TC__COMBINE_ACCUMULATOR]);
 return tc__register_dtype(l->from->body.node.at[step->in[0]]->dtype);
 }
-static void tc__sums_in(tc__relist*l,tc__sums*s,tc__place place,int64_t numel){
+static void tc__sums_in(tc__relist*l,tc__sums*s,tc__place place,tc__ix numel){
 for(int i=0;i<s->count;i++){
-s->values[i]=tc__relist_buffer(l,place,tc__sums_dtype(l,s->combine[i]),numel);
+s->values[i]=tc__relist_memory(l,place,tc__sums_dtype(l,s->combine[i]),numel);
 s->places[i]=-1;
 if(tc__finds_places(s->combine[i]))
-s->places[i]=tc__relist_buffer(l,place,TC_I64,numel);
+s->places[i]=tc__relist_memory(l,place,TC_I64,numel);
 }
 }
 static void tc__sums_move(tc__relist*l,const tc__sums*s,tc__op op,tc__ix e){
@@ -6413,6 +6423,11 @@ if(words>most)most=words;
 return most;
 }
 // ---- gen/device/form.c
+static int64_t tc__order_of(const tc__device_plan*q){
+return(int64_t)q->parts<<32|(int64_t)q->sharing<<8|q->width;
+}
+static int tc__order_parts(int64_t order){return(int)(order>>32);}
+static int tc__order_sharing(int64_t order){return(int)(order>>8&0xffffff);}
 static int tc__device_power_of_two(int64_t n){
 int v=1;
 while(v<n)v*=2;
@@ -6434,7 +6449,9 @@ int warp){
 int64_t accesses=(columns-1)/q->width+1;
 int64_t threads=
 warp?32:tc__padded((columns-1)/TC__DEVICE_BLOCK_ELEMENTS+1,32);
-if(warp&&accesses<32)threads=tc__device_short_threads(g,accesses);
+if(warp&&accesses<32)
+threads=g->shape.order?tc__order_sharing(g->shape.order)
+:tc__device_short_threads(g,accesses);
 if(threads>TC__DEVICE_ROW_THREADS)threads=TC__DEVICE_ROW_THREADS;
 int64_t steps=(accesses-1)/threads+1;
 q->hold=TC__DEVICE_REGISTERS;
@@ -6508,9 +6525,12 @@ tc__ix_value(bytes)>(int64_t)g->target.room;
 static int tc__device_cut(const tc__group*g,tc__device_plan*q){
 tc__ixpool*x=g->body.ix;
 int loops=tc__device_loops(g);
-if(!tc__ix_is_const(g->shape.rows)||tc__ix_value(g->shape.rows)<1)return 0;
+int listed=
+g->shape.order!=0;
+if(!listed&&(!tc__ix_is_const(g->shape.rows)||tc__ix_value(g->shape.rows)<1))
+return 0;
 if(loops>TC__GRIDS||(loops<2&&!tc__device_all_again(g)))return 0;
-int64_t rows=tc__ix_value(g->shape.rows),columns=tc__ix_hi(x,g->shape.cols);
+int64_t rows=tc__ix_lo(x,g->shape.rows),columns=tc__ix_hi(x,g->shape.cols);
 if(!tc__ix_is_const(g->shape.cols)&&(rows>1||loops>1))return 0;
 int dear=loops>1&&tc__device_column_cost(g)>TC__DEVICE_DEAR;
 int must=tc__device_is_too_long(g,q);
@@ -6522,6 +6542,7 @@ columns<TC__DEVICE_PHASED_COST/(tc__device_column_cost(g)+1))
 return 0;
 q->parts=tc__device_parts(rows,columns,
 dear?TC__DEVICE_DEAR_PARTS:TC__DEVICE_PARTS,least);
+if(listed)q->parts=tc__order_parts(g->shape.order);
 if(must&&q->parts<2)q->parts=2;
 if(q->parts<2)return 0;
 q->kept=loops>1&&tc__device_keeps_rows(g);
@@ -6656,6 +6677,13 @@ tc__device_choose_lanes_early(g,&q);
 if(q.form==TC__DEVICE_ROWS)tc__device_plan_rows(g,&q);
 if(q.form==TC__DEVICE_COLUMNS)tc__device_plan_columns(g,&q);
 return q;
+}
+static int64_t tc__device_order(const tc__group*g){
+if(g->shape.kind!=TC__REDUCTION||tc__down_begin(g))return 0;
+tc__device_plan q=tc__device_plan_of(g);
+int plain=q.form==TC__DEVICE_ROWS&&q.launches==1&&!q.cluster&&
+q.hold!=TC__DEVICE_SHARED&&!tc__device_any_scratch(g,&q);
+return plain?tc__order_of(&q):0;
 }
 // ---- gen/device/made.c
 static tc__group tc__prologue_of(const tc__group*g){
@@ -8901,12 +8929,13 @@ tc__relist_end(&t->v.l,TC__ROW);
 static void tc__rows_place_sums(tc__rower*t){
 tc__relist*l=&t->v.l;
 const tc__group*g=l->from;
-int64_t rows=tc__ix_value(g->shape.rows);
+tc__ix rows=g->shape.rows;
 for(size_t id=0;id<g->body.node.count;id++)
 if(g->body.node.at[id]->op==TC_OP_COMBINE)
 t->sums.combine[t->sums.count++]=g->body.node.at[id];
-t->ticket=tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,rows);
-tc__sums_in(l,&t->sums,TC__BUF_WORK,rows*t->q.parts);
+t->ticket=tc__relist_memory(l,TC__BUF_TICKET,TC_I32,rows);
+tc__sums_in(l,&t->sums,TC__BUF_WORK,
+tc__ix_mul(t->v.ix,rows,tc__ix_const(t->q.parts)));
 }
 static void tc__rows_place_kept(tc__rower*t){
 const tc__group*g=t->v.l.from;
@@ -9280,7 +9309,7 @@ int below=tc__columns_below(t),opened=0;
 int64_t across=tc__columns_across(t);
 tc__ix at=tc__vector_ix(v,v->width,t->x,tc__ix_const(0));
 if(below==1)return;
-tc__sums_in(&v->l,s,TC__BUF_SHARED,below*across);
+tc__sums_in(&v->l,s,TC__BUF_SHARED,tc__ix_const(below*across));
 tc__columns_move(t,s,TC_OP_PUT,tc__vector_ix(v,across,t->y,at));
 tc__relist_barrier(&v->l,0);
 if(t->spreads)tc__columns_deal(t,1);
@@ -9315,7 +9344,7 @@ tc__vectors*v=&t->v;
 tc__relist*l=&v->l;
 int64_t blocks=t->rows/tc__columns_across(t);
 int64_t ticket=tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,blocks);
-tc__sums_in(l,s,TC__BUF_WORK,t->rows*t->q.parts);
+tc__sums_in(l,s,TC__BUF_WORK,tc__ix_const(t->rows*t->q.parts));
 int opened=tc__columns_if(t,1);
 tc__columns_move(t,s,TC_OP_PUT,tc__vector_ix(v,t->rows,t->z,t->row));
 tc__relist_end_if(l,opened);
@@ -11830,8 +11859,8 @@ return first;
 static void tc__device_grids(const tc__group*k,tc__grids*out){
 tc__ixpool*x=k->body.ix;
 int resident=0;
-out->workspace=tc__ix_const(tc__device_work_at(k,k->buffer.count));
-out->zeroed=tc__ix_const(tc__device_zeroed(k));
+out->workspace=tc__device_work_at(k,k->buffer.count);
+out->zeroed=tc__device_zeroed(k);
 out->beside=tc__device_is_beside(k);
 if(out->beside)out->first=tc__device_read_first(k);
 for(size_t i=0;i<k->body.node.count;i++){
@@ -13538,23 +13567,33 @@ return!out->failed&&!g->body.ix->failed;
 static const char tc__cuda_list_block[]="(blockIdx.x - list.first[row])";
 static void tc__cuda_list_parameters(tc__printer*p){
 tc__put(p->out,"const __grid_constant__ tc_list<%u, %d> list, const tc_kargs<1> a",
-(unsigned)p->g->buffer.count,p->g->shape.list);
+(unsigned)tc__list_width(p->g),p->g->shape.list);
 }
-static void tc__cuda_list_names(tc__printer*p){
+static int tc__cuda_has_work(const tc__printer*p){
+return!tc__ix_equals(tc__device_work_at(p->g,p->g->buffer.count),0);
+}
+static void tc__cuda_list_names(tc__printer*p,const tc__text*body){
 int top=1;
 while(2*top<p->g->shape.list)top*=2;
 tc__line(p);
 tc__put(p->out,"const int row = tc_list_row<%d>(list);\n",top);
+if(tc__c_mentions(body,"s0")){
 tc__line(p);
 tc__put(p->out,"const %s s0 = list.count[row];\n",tc__cuda_index_type(p));
+}
 for(size_t i=0;i<p->g->buffer.count;i++){
 const tc__kbuf*b=&p->g->buffer.at[i];
 const char*type=tc__dtypes[b->dtype].memory,*fixed=b->written?"":"const ";
+if(!tc__is_memory(b))continue;
 tc__line(p);
 tc__put(p->out,"%s%s *__restrict__ ",fixed,type);
 tc__put_buffer(p,(int64_t)i);
 tc__put(p->out," = (%s%s *)list.at[row][%u];\n",fixed,type,(unsigned)i);
 }
+if(!tc__cuda_has_work(p))return;
+tc__line(p);
+tc__put(p->out,"unsigned char *const work = (unsigned char *)list.at[row][%u];\n",
+(unsigned)tc__list_width(p->g)-1);
 }
 // ---- gen/cuda_print/sums.c
 static const tc__node*tc__cuda_named_before(const tc__printer*p,uint32_t id,
@@ -14565,8 +14604,9 @@ b->place==TC__BUF_TICKET?"unsigned":tc__dtypes[b->dtype].memory;
 tc__line(p);
 tc__put(p->out,"%s *const ",type);
 tc__put_buffer(p,(int64_t)i);
-tc__put(p->out," = (%s *)(work + %lld);\n",type,
-(long long)tc__device_work_at(p->g,i));
+tc__put(p->out," = (%s *)(work + ",type);
+tc__put_atom(p,tc__device_work_at(p->g,i),0);
+tc__put(p->out,");\n");
 }
 static int tc__cuda_names_buffer(const tc__printer*p,int64_t b,uint32_t begin,
 uint32_t end){
@@ -14693,9 +14733,6 @@ static const char tc__cuda_arg_text[]=
 static void tc__cuda_monoid_text(tc__printer*p,const tc__acc*a){
 tc__cuda_pattern(p,a,tc__is_arg(a)?tc__cuda_arg_text:tc__cuda_sum_text);
 }
-static int tc__cuda_has_work(const tc__printer*p){
-return tc__device_work_at(p->g,p->g->buffer.count)>0;
-}
 static void tc__cuda_map_parameters(tc__printer*p,uint32_t id){
 const tc__node*n=tc__body(p,id);
 uint32_t end=tc__loop_end(p->g,id);
@@ -14739,7 +14776,7 @@ tc__is_float(n->dtype)?"f":"i");
 }
 static void tc__cuda_names(tc__printer*p,const tc__text*body){
 const char*type=tc__cuda_index_type(p);
-if(p->g->shape.list)tc__cuda_list_names(p);
+if(p->g->shape.list)tc__cuda_list_names(p,body);
 for(int slot=0,sizes=tc__cuda_sizes(p->g);slot<sizes;slot++){
 char name[24];
 snprintf(name,sizeof name,"s%d",slot);
@@ -14865,6 +14902,7 @@ tc__lower_device,
 1,
 tc__device_takes_down,
 tc__device_takes_beside,
+tc__device_order,
 };
 // ---- gen/cuda_print/prelude.c
 static const char*const tc__text_cuda_class[]={

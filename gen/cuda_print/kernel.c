@@ -85,10 +85,6 @@ static void tc__cuda_monoid_text(tc__printer *p, const tc__acc *a) {
 
 // ---- the kernel: (buffers that are memory, in the group's order, then tc_kargs: see tc__grids) ----
 
-static int tc__cuda_has_work(const tc__printer *p) {
-    return tc__device_work_at(p->g, p->g->buffer.count) > 0;
-}
-
 // The maps of the template at `id`, in the order of its holes.
 static void tc__cuda_map_parameters(tc__printer *p, uint32_t id) {
     const tc__node *n = tc__body(p, id);
@@ -136,7 +132,7 @@ static void tc__cuda_args(tc__printer *p) {
 
 static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     const char *type = tc__cuda_index_type(p);
-    if (p->g->shape.list) tc__cuda_list_names(p);
+    if (p->g->shape.list) tc__cuda_list_names(p, body);
     for (int slot = 0, sizes = tc__cuda_sizes(p->g); slot < sizes; slot++) {
         char name[24];
         snprintf(name, sizeof name, "s%d", slot);
@@ -272,4 +268,5 @@ static const tc__dialect tc__dialect_cuda = {
     1,
     tc__device_takes_down,
     tc__device_takes_beside,
+    tc__device_order,
 };

@@ -84,8 +84,9 @@ static void tc__cuda_work_name(tc__printer *p, size_t i) {
     tc__line(p);
     tc__put(p->out, "%s *const ", type);
     tc__put_buffer(p, (int64_t)i);
-    tc__put(p->out, " = (%s *)(work + %lld);\n", type,
-            (long long)tc__device_work_at(p->g, i));
+    tc__put(p->out, " = (%s *)(work + ", type);
+    tc__put_atom(p, tc__device_work_at(p->g, i), 0);
+    tc__put(p->out, ");\n");
 }
 
 // Whether the launch's nodes [begin, end) name buffer b.

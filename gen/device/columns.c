@@ -144,7 +144,7 @@ static void tc__columns_share(tc__columner *t, tc__sums *s) {
     int64_t across = tc__columns_across(t);
     tc__ix at = tc__vector_ix(v, v->width, t->x, tc__ix_const(0));
     if (below == 1) return;
-    tc__sums_in(&v->l, s, TC__BUF_SHARED, below * across);
+    tc__sums_in(&v->l, s, TC__BUF_SHARED, tc__ix_const(below * across));
     tc__columns_move(t, s, TC_OP_PUT, tc__vector_ix(v, across, t->y, at));
     tc__relist_barrier(&v->l, 0);
     if (t->spreads) tc__columns_deal(t, 1);
@@ -183,7 +183,7 @@ static void tc__columns_meet(tc__columner *t, tc__sums *s) {
     tc__relist *l = &v->l;
     int64_t blocks = t->rows / tc__columns_across(t);
     int64_t ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, blocks);
-    tc__sums_in(l, s, TC__BUF_WORK, t->rows * t->q.parts);
+    tc__sums_in(l, s, TC__BUF_WORK, tc__ix_const(t->rows * t->q.parts));
     int opened = tc__columns_if(t, 1);
     tc__columns_move(t, s, TC_OP_PUT, tc__vector_ix(v, t->rows, t->z, t->row));
     tc__relist_end_if(l, opened);

@@ -8,6 +8,15 @@
 
 // ---- rows: threads, parts ----
 
+// What decides in which order a row's columns are added, as a number: tc__dialect.order. In it are parts and threads that
+// depend on how many rows there are; those of a form are read from there.
+static int64_t tc__order_of(const tc__device_plan *q) {
+    return (int64_t)q->parts << 32 | (int64_t)q->sharing << 8 | q->width;
+}
+
+static int tc__order_parts(int64_t order) { return (int)(order >> 32); }
+static int tc__order_sharing(int64_t order) { return (int)(order >> 8 & 0xffffff); }
+
 static int tc__device_power_of_two(int64_t n) {
     int v = 1;
     while (v < n) v *= 2;
@@ -34,7 +43,9 @@ static void tc__device_share_by(const tc__group *g, tc__device_plan *q, int64_t 
     int64_t accesses = (columns - 1) / q->width + 1;
     int64_t threads =
         warp ? 32 : tc__padded((columns - 1) / TC__DEVICE_BLOCK_ELEMENTS + 1, 32);
-    if (warp && accesses < 32) threads = tc__device_short_threads(g, accesses);
+    if (warp && accesses < 32)
+        threads = g->shape.order ? tc__order_sharing(g->shape.order)
+                                 : tc__device_short_threads(g, accesses);
     if (threads > TC__DEVICE_ROW_THREADS) threads = TC__DEVICE_ROW_THREADS;
     int64_t steps = (accesses - 1) / threads + 1;
     q->hold = TC__DEVICE_REGISTERS;
@@ -125,9 +136,12 @@ static int tc__device_is_too_long(const tc__group *g, const tc__device_plan *q) 
 static int tc__device_cut(const tc__group *g, tc__device_plan *q) {
     tc__ixpool *x = g->body.ix;
     int loops = tc__device_loops(g);
-    if (!tc__ix_is_const(g->shape.rows) || tc__ix_value(g->shape.rows) < 1) return 0;
+    int listed =
+        g->shape.order != 0; // how many parts was found by the kernel that it is a form of
+    if (!listed && (!tc__ix_is_const(g->shape.rows) || tc__ix_value(g->shape.rows) < 1))
+        return 0;
     if (loops > TC__GRIDS || (loops < 2 && !tc__device_all_again(g))) return 0;
-    int64_t rows = tc__ix_value(g->shape.rows), columns = tc__ix_hi(x, g->shape.cols);
+    int64_t rows = tc__ix_lo(x, g->shape.rows), columns = tc__ix_hi(x, g->shape.cols);
     if (!tc__ix_is_const(g->shape.cols) && (rows > 1 || loops > 1)) return 0;
     int dear = loops > 1 && tc__device_column_cost(g) > TC__DEVICE_DEAR;
     int must = tc__device_is_too_long(g, q);
@@ -139,6 +153,7 @@ static int tc__device_cut(const tc__group *g, tc__device_plan *q) {
         return 0;
     q->parts = tc__device_parts(rows, columns,
                                 dear ? TC__DEVICE_DEAR_PARTS : TC__DEVICE_PARTS, least);
+    if (listed) q->parts = tc__order_parts(g->shape.order);
     if (must && q->parts < 2) q->parts = 2;
     if (q->parts < 2) return 0;
     q->kept = loops > 1 && tc__device_keeps_rows(g);
@@ -301,4 +316,13 @@ static tc__device_plan tc__device_plan_of(const tc__group *g) {
     if (q.form == TC__DEVICE_ROWS) tc__device_plan_rows(g, &q);
     if (q.form == TC__DEVICE_COLUMNS) tc__device_plan_columns(g, &q);
     return q;
+}
+
+// Of rows whose blocks need no memory but what the text declares, and are one launch.
+static int64_t tc__device_order(const tc__group *g) {
+    if (g->shape.kind != TC__REDUCTION || tc__down_begin(g)) return 0;
+    tc__device_plan q = tc__device_plan_of(g);
+    int plain = q.form == TC__DEVICE_ROWS && q.launches == 1 && !q.cluster &&
+                q.hold != TC__DEVICE_SHARED && !tc__device_any_scratch(g, &q);
+    return plain ? tc__order_of(&q) : 0;
 }

@@ -35,28 +35,37 @@ static int tc__device_is_dynamic(const tc__group *k) {
 
 // ---- memory between launches ----
 
+// Bytes of a buffer of tickets or work.
+static tc__ix tc__device_work_bytes(const tc__group *k, const tc__kbuf *b) {
+    tc__ixpool *x = k->body.ix;
+    tc__ix line = tc__ix_const(256);
+    tc__ix bytes =
+        tc__ix_mul(x, b->numel, tc__ix_const((int64_t)tc__dtypes[b->dtype].bytes));
+    return tc__ix_mul(x, line, tc__ix_ceil_div(x, bytes, line));
+}
+
 // Where buffer `b` of tickets or work begins in the workspace, in bytes; of the number of buffers: all of them.
 // Tickets stand before all else.
-static int64_t tc__device_work_at(const tc__group *k, size_t b) {
+static tc__ix tc__device_work_at(const tc__group *k, size_t b) {
     int tickets = b < k->buffer.count && k->buffer.at[b].place == TC__BUF_TICKET;
-    int64_t at = 0;
+    tc__ix at = tc__ix_const(0);
     for (size_t i = 0; i < k->buffer.count; i++) {
         const tc__kbuf *n = &k->buffer.at[i];
         int ticket = n->place == TC__BUF_TICKET;
         if (!ticket && n->place != TC__BUF_WORK) continue;
         if (i < b ? ticket || !tickets : ticket && !tickets)
-            at += tc__padded(tc__ix_value(n->numel) * (int64_t)tc__dtypes[n->dtype].bytes,
-                             256);
+            at = tc__ix_add(k->body.ix, at, tc__device_work_bytes(k, n));
     }
     return at;
 }
 
 // Bytes of it that are zero before a launch and behind it.
-static int64_t tc__device_zeroed(const tc__group *k) {
-    int64_t bytes = 0;
+static tc__ix tc__device_zeroed(const tc__group *k) {
+    tc__ix bytes = tc__ix_const(0);
     for (size_t i = 0; i < k->buffer.count; i++)
         if (k->buffer.at[i].place == TC__BUF_TICKET)
-            bytes += tc__padded(4 * tc__ix_value(k->buffer.at[i].numel), 256);
+            bytes =
+                tc__ix_add(k->body.ix, bytes, tc__device_work_bytes(k, &k->buffer.at[i]));
     return bytes;
 }
 
@@ -279,14 +288,18 @@ static void tc__relist_store(tc__relist *l, const tc__node *n, int64_t buffer, t
     if (!l->failed && !tc__node_append(&l->to->body, &m)) l->failed = 1;
 }
 
-// `numel` elements of a block or of a thread: their buffer.
-static int64_t tc__relist_buffer(tc__relist *l, tc__place place, int dtype, int64_t numel) {
+// `numel` elements of the workspace, of a block or of a thread: their buffer.
+static int64_t tc__relist_memory(tc__relist *l, tc__place place, int dtype, tc__ix numel) {
     tc__kbuf b;
     memset(&b, 0, sizeof b);
     b.place = place, b.dtype = (uint8_t)dtype, b.written = 1;
-    b.numel = tc__ix_const(numel);
+    b.numel = numel;
     if (!l->failed && !TC__PUSH(l->from->body.ctx, l->to->buffer, b)) l->failed = 1;
     return (int64_t)l->to->buffer.count - 1;
+}
+
+static int64_t tc__relist_buffer(tc__relist *l, tc__place place, int dtype, int64_t numel) {
+    return tc__relist_memory(l, place, dtype, tc__ix_const(numel));
 }
 
 // ---- sums ----
@@ -322,12 +335,12 @@ static int tc__sums_dtype(const tc__relist *l, const tc__node *combine) {
 }
 
 // Buffers of `numel` values.
-static void tc__sums_in(tc__relist *l, tc__sums *s, tc__place place, int64_t numel) {
+static void tc__sums_in(tc__relist *l, tc__sums *s, tc__place place, tc__ix numel) {
     for (int i = 0; i < s->count; i++) {
-        s->values[i] = tc__relist_buffer(l, place, tc__sums_dtype(l, s->combine[i]), numel);
+        s->values[i] = tc__relist_memory(l, place, tc__sums_dtype(l, s->combine[i]), numel);
         s->places[i] = -1;
         if (tc__finds_places(s->combine[i]))
-            s->places[i] = tc__relist_buffer(l, place, TC_I64, numel);
+            s->places[i] = tc__relist_memory(l, place, TC_I64, numel);
     }
 }
 

@@ -101,8 +101,8 @@ static uint64_t tc__device_read_first(const tc__group *k) {
 static void tc__device_grids(const tc__group *k, tc__grids *out) {
     tc__ixpool *x = k->body.ix;
     int resident = 0;
-    out->workspace = tc__ix_const(tc__device_work_at(k, k->buffer.count));
-    out->zeroed = tc__ix_const(tc__device_zeroed(k));
+    out->workspace = tc__device_work_at(k, k->buffer.count);
+    out->zeroed = tc__device_zeroed(k);
     out->beside = tc__device_is_beside(k);
     if (out->beside) out->first = tc__device_read_first(k);
     for (size_t i = 0; i < k->body.node.count; i++) {

@@ -414,12 +414,13 @@ static void tc__rows_close_parts(tc__rower *t) {
 static void tc__rows_place_sums(tc__rower *t) {
     tc__relist *l = &t->v.l;
     const tc__group *g = l->from;
-    int64_t rows = tc__ix_value(g->shape.rows);
+    tc__ix rows = g->shape.rows;
     for (size_t id = 0; id < g->body.node.count; id++)
         if (g->body.node.at[id]->op == TC_OP_COMBINE)
             t->sums.combine[t->sums.count++] = g->body.node.at[id];
-    t->ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, rows);
-    tc__sums_in(l, &t->sums, TC__BUF_WORK, rows * t->q.parts);
+    t->ticket = tc__relist_memory(l, TC__BUF_TICKET, TC_I32, rows);
+    tc__sums_in(l, &t->sums, TC__BUF_WORK,
+                tc__ix_mul(t->v.ix, rows, tc__ix_const(t->q.parts)));
 }
 
 // Rows that one launch leaves for the next.

@@ -98,6 +98,24 @@ static size_t tc__device_rounded(size_t n) {
     return (n + TC__DEVICE_ALIGN - 1) / TC__DEVICE_ALIGN * TC__DEVICE_ALIGN;
 }
 
+// That of pieces, from `at` on: bytes of it.
+static size_t tc__dispatch_pieces_work(tc__dispatch *r, const tc__ixpool *x,
+                                       const tc__ixenv *env, size_t at) {
+    size_t total = 0;
+    for (uint32_t i = 0; i < r->launches; i++)
+        for (uint32_t k = 0; k < r->launch[i].pieces; k++) {
+            tc__piece *p = &r->lists.piece.at[r->launch[i].piece + k];
+            tc__ixenv one;
+            int64_t count = tc__ix_eval(x, p->count, env);
+            memset(&one, 0, sizeof one);
+            one.sym = &count;
+            p->work = at + total;
+            total += tc__device_rounded(
+                (size_t)tc__ix_eval(&r->lists.ix, r->form[p->form].grids.workspace, &one));
+        }
+    return total;
+}
+
 // The workspace of all launches, zero where kernels need that. What shares a place takes turns.
 static int tc__dispatch_workspace(tc__dispatch *r, const tc__ixpool *x,
                                   const tc__ixenv *env) {
@@ -106,7 +124,8 @@ static int tc__dispatch_workspace(tc__dispatch *r, const tc__ixpool *x,
     for (uint32_t i = 0; i < r->launches; i++) r->launch[i].work = 0; // bytes, at first
     for (uint32_t i = 0; i < r->launches; i++) {
         tc__dispatch_launch *l = &r->launch[i], *first = &r->launch[l->room];
-        size_t bytes = l->by ? 0 : (size_t)tc__ix_eval(x, l->grids.workspace, env);
+        int whole = !l->by && !l->pieces;
+        size_t bytes = whole ? (size_t)tc__ix_eval(x, l->grids.workspace, env) : 0;
         if (bytes > first->work) first->work = bytes;
     }
     for (uint32_t i = 0; i < r->launches; i++) {
@@ -115,6 +134,7 @@ static int tc__dispatch_workspace(tc__dispatch *r, const tc__ixpool *x,
         l->work = l->room == i ? total : r->launch[l->room].work;
         total += bytes;
     }
+    total += tc__dispatch_pieces_work(r, x, env, total);
     if (total > r->work_bytes) {
         tc__dispatch_give(r, &r->work);
         r->work_bytes = 0;
@@ -143,7 +163,7 @@ static int64_t tc__dispatch_list_sizes(const tc__dispatch *r, const tc__dispatch
     const tc__turn *s = &r->order.step.at[d->step];
     const tc__group *form = tc__turn_launch(r, s)->group;
     tc__list_argument a =
-        tc__list_argument_of(d->argument, form->buffer.count, (size_t)form->shape.list);
+        tc__list_argument_of(d->argument, tc__list_width(form), (size_t)form->shape.list);
     tc__ix each = tc__turn_launch(r, s)->grids.at[0].blocks;
     int64_t blocks = 0;
     for (uint32_t i = 0; i < s->count; i++) {

@@ -75,7 +75,7 @@ static void tc__dispatch_uses(tc__dispatch *r, const tc__dispatch_launch *l,
         }
     }
     tc__dispatch_guard(r, l->group);
-    tc__dispatch_works(r, l);
+    if (!p) tc__dispatch_works(r, l); // each piece has its own
     tc__sequence_settle(&r->order);
 }
 
@@ -205,9 +205,9 @@ static int tc__dispatch_pieces(tc__dispatch *r, tc__dispatch_launch *l, uint32_t
 }
 
 // Tensors that a form's kernel is made for: few steps apart, so that its text is seldom another one.
-static int tc__dispatch_room(const tc__dispatch *r, size_t buffers, uint32_t members) {
+static int tc__dispatch_room(const tc__dispatch *r, size_t width, uint32_t members) {
     uint32_t bytes = r->device->own.argument_bytes, step = 1;
-    size_t most = tc__list_room(buffers, bytes ? bytes : (uint32_t)TC__LEAST_ARGUMENTS);
+    size_t most = tc__list_room(width, bytes ? bytes : (uint32_t)TC__LEAST_ARGUMENTS);
     while (step * 8 <= members) step *= 2;
     if (!most) most = 1; // then each meets itself alone, and the launch is whole
     size_t room = (members + step - 1) / step * step;
@@ -248,7 +248,8 @@ static void tc__dispatch_rooms(tc__dispatch *r) {
     for (size_t i = 0; i < r->lists.form.count; i++) {
         tc__group *f = r->lists.form.at[i];
         if (f->shape.list)
-            f->shape.list = tc__dispatch_room(r, f->buffer.count, (uint32_t)f->shape.list);
+            f->shape.list =
+                tc__dispatch_room(r, tc__list_width(f), (uint32_t)f->shape.list);
     }
 }
 
@@ -296,7 +297,7 @@ static int tc__dispatch_form(tc__dispatch *r, tc__arena *a, uint32_t i) {
     tc__dispatch_launch *l = &r->form[i];
     l->group = r->lists.form.at[i];
     if (!l->group->shape.list) return 1;
-    size_t bytes = tc__list_bytes(l->group->buffer.count, (size_t)l->group->shape.list);
+    size_t bytes = tc__list_bytes(tc__list_width(l->group), (size_t)l->group->shape.list);
     l->n_argument = 2;
     l->bytes = (uint32_t)bytes + 16; // tc_kargs<1>
     l->offset = TC__ANEW_ARRAY(a, uint32_t, 2);
@@ -307,7 +308,7 @@ static int tc__dispatch_form(tc__dispatch *r, tc__arena *a, uint32_t i) {
 
 static int tc__dispatch_lists(tc__dispatch *r, tc__arena *a) {
     int ok = 1;
-    tc__lists_open(&r->lists, r->ctx, a);
+    tc__lists_open(&r->lists, r->ctx, a, r->device->own.language->dialect->order);
     for (uint32_t i = 0; ok && !r->in_order && i < r->launches; i++)
         if (!r->launch[i].by) ok = tc__dispatch_pieces(r, &r->launch[i], i);
     size_t pieces = r->lists.piece.count, forms = r->lists.form.count;

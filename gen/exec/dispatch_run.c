@@ -37,19 +37,26 @@ static const void *tc__piece_address(const tc__dispatch *r, const tc__piece *p, 
            (from & ~tc__piece_number) * sizeof(tc__value);
 }
 
+// Its part of the workspace; NULL = nothing needs any.
+static const void *tc__piece_work(const tc__dispatch *r, const tc__piece *p) {
+    return r->work.address ? (const char *)r->work.address + p->work : NULL;
+}
+
 // The tensors of a list, where they are in this run.
 static int tc__dispatch_fill_list(const tc__dispatch *r, const tc__dispatch_listed *d) {
     const tc__turn *s = &r->order.step.at[d->step];
     const tc__dispatch_launch *l = tc__turn_launch(r, s);
     size_t buffers = l->group->buffer.count;
     int changed = tc__argument_put(d->argument + l->offset[1], r->state.address);
-    tc__list_argument a =
-        tc__list_argument_of(d->argument, buffers, (size_t)l->group->shape.list);
+    tc__list_argument a = tc__list_argument_of(d->argument, tc__list_width(l->group),
+                                               (size_t)l->group->shape.list);
     for (uint32_t i = 0; i < s->count; i++) {
         const tc__piece *p =
             &r->lists.piece.at[r->order.item.at[r->order.member.at[s->first + i]].piece];
         for (size_t b = 0; b < buffers; b++, a.at++)
             changed |= tc__argument_put((uint8_t *)a.at, tc__piece_address(r, p, b));
+        if (l->group->shape.order)
+            changed |= tc__argument_put((uint8_t *)a.at++, tc__piece_work(r, p));
     }
     return changed;
 }

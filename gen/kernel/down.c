@@ -438,7 +438,7 @@ static int tc__schedule_join_on(tc__schedule *s, const tc__dialect *d, int devic
     for (size_t i = 0; i < s->kernel.count; i++)
         if (s->kernel.at[i]) s->kernel.at[kept++] = s->kernel.at[i];
     s->kernel.count = kept;
-    return !device || tc__ahead_move(s, device);
+    return !device || (tc__ahead_move(s, device) && tc__behind_move(s, device));
 }
 
 // The same of a graph that is on no device.

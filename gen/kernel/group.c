@@ -115,6 +115,8 @@ typedef struct tc__group_shape {
     int64_t grain;     // LOOP: rows or columns per item
     tc__ix wide;       // LOOP, CONTRACTION: columns per item; 0 = all
     tc__ix scratch;    // LOOP: bytes of worker scratch for row buffers
+    int64_t
+        order; // LOOP, of a reduction that is for a list: how it adds, tc__dialect.order
     tc__group_kind kind;
     tc__axis vector; // LOOP: which axis the vector runs along
     uint32_t
@@ -129,7 +131,7 @@ typedef struct tc__group_shape {
     tc__group_windows windows; // CONTRACTION, LOOP: kernel/fold.c
 } tc__group_shape;
 TC__STATIC_ASSERT(group_shape_has_no_padding,
-                  sizeof(tc__group_shape) == 7 * sizeof(int64_t) + 7 * sizeof(int) +
+                  sizeof(tc__group_shape) == 8 * sizeof(int64_t) + 7 * sizeof(int) +
                                                  sizeof(tc__tuning) +
                                                  sizeof(tc__group_windows));
 

@@ -116,6 +116,9 @@ struct tc__dialect {
     int (*takes_down)(const tc__group *g);
     // Whether two lists of the same rows are one kernel (beside.c); NULL = never.
     int (*takes_beside)(const tc__group *g);
+    // In which order a row reduction adds its columns there, as a number; 0 = it is in no list of tensors. Of a form
+    // (list.c) that is the same number, or it adds them otherwise. NULL = such kernels are in no lists.
+    tc__list_order order;
 };
 
 // How an accumulator is held; decided by the loop that steps it.

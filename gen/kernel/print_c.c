@@ -649,4 +649,5 @@ static const tc__dialect tc__dialect_c = {
     0,
     tc__c_takes_down,
     NULL,
+    NULL,
 };

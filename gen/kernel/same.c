@@ -90,7 +90,7 @@ static void tc__put_shape_numbers(tc__text *t, const tc__ixpool *p,
                                   const tc__group_shape *s) {
     const tc__ix size[] = {s->rows, s->cols, s->batch, s->items, s->wide, s->scratch};
     const int64_t word[] = {s->grain,         s->kind,  s->vector, s->prologue, s->phases,
-                            s->split_columns, s->lanes, s->list,   s->rounded};
+                            s->split_columns, s->lanes, s->list,   s->rounded,  s->order};
     tc__tuning tuning = s->tuning;
     tuning.knob[TC__KNOB_THREADS] = 0;
     for (size_t i = 0; i < TC__COUNT(size); i++) tc__put_ix_numbers(t, p, size[i]);

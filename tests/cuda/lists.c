@@ -512,6 +512,286 @@ LISTS(read_before_it_is_written, "reduce-overhead") {
     tc_fn_free(f);
 }
 
+// ---- reductions of rows ----
+
+enum { SUMS = 29, ONE_ROWS = 18, SHORT_ROWS = 23, LONG_ROWS = 12 };
+
+// Rows of one length, of another that no vector divides, of one that blocks share; single rows; rows for some threads of a
+// warp.
+static void sum_shape(int i, int *rows, int *columns) {
+    static const int many[] = {2, 300, 7, 33, 64, 5}, few[] = {2, 5, 3, 8, 4, 6};
+    *rows = i < LONG_ROWS ? many[i % 6] : few[i % 6];
+    *columns = i < 6 ? 1000 : i < LONG_ROWS ? 77 : 8192;
+    if (i >= ONE_ROWS) *rows = 1, *columns = 1000;
+    if (i >= SHORT_ROWS) *rows = many[i % 6], *columns = 40;
+}
+
+static double elements[300 * 1000];
+
+// In such values the order of additions is in the bits.
+static double wave(int i, int k) { return sin(0.37 * k + i) * (1 + i); }
+
+static tc_tensor sum_operand(tc_ctx *tc, int i, tc_dtype dtype) {
+    int rows, columns;
+    sum_shape(i, &rows, &columns);
+    for (int k = 0; k < rows * columns; k++) elements[k] = wave(i, k);
+    tc_tensor host =
+        tc_cast(tc_from_data(tc, elements, TC_DIMS(rows, columns), TC_F64), dtype);
+    return tc_to(host, DEVICE_NAME);
+}
+
+typedef tc_tensor (*sum_of)(tc_ctx *tc, tc_tensor x);
+
+static tc_tensor squares(tc_ctx *tc, tc_tensor x) {
+    (void)tc;
+    return tc_sum_dims(tc_square(tc_cast(x, TC_F32)), TC_DIMS(1), 0);
+}
+static tc_tensor largest(tc_ctx *tc, tc_tensor x) {
+    (void)tc;
+    return tc_amax_dims(tc_abs(x), TC_DIMS(1), 0);
+}
+static tc_tensor where_largest(tc_ctx *tc, tc_tensor x) {
+    (void)tc;
+    return tc_argmax_dims(x, TC_DIMS(1), 0);
+}
+
+typedef struct sums {
+    sum_of each;
+    int count;
+} sums;
+
+static void sum_all_of(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const sums *s = (const sums *)user;
+    for (int i = 0; i < s->count; i++) out[i] = s->each(tc, in[i]);
+}
+
+static double sum_wanted(sum_of each, const double *x, int columns) {
+    double y = each == squares ? 0 : -1;
+    int at = 0;
+    for (int k = 0; k < columns; k++) {
+        if (each == squares) y += x[k] * x[k];
+        if (each == largest && fabs(x[k]) > y) y = fabs(x[k]);
+        if (each == where_largest && x[k] > x[at]) at = k;
+    }
+    return each == where_largest ? at : y;
+}
+
+static void sums_compare(tc_tensor x, tc_tensor y, sum_of each, int i) {
+    static double got[512];
+    int rows, columns, bad = 0;
+    sum_shape(i, &rows, &columns);
+    CHECK_EQ(tc_read(tc_cast(tc_to(x, "cpu"), TC_F64), elements,
+                     (size_t)(rows * columns) * sizeof *elements),
+             TC_OK);
+    CHECK_EQ(
+        tc_read(tc_cast(tc_to(y, "cpu"), TC_F64), got, (size_t)rows * sizeof *elements),
+        TC_OK);
+    for (int r = 0; r < rows && bad < 2; r++) {
+        double wants = sum_wanted(each, elements + r * columns, columns);
+        if (!(fabs(got[r] - wants) <= 1e-5 * fabs(wants)))
+            FAIL("%d: row %d of %d x %d is %.9g, not %.9g", i, r, rows, columns, got[r],
+                 wants),
+                bad++;
+    }
+}
+
+// The bits are those of a program for this tensor alone.
+static void sums_same(tc_ctx *tc, tc_tensor x, tc_tensor y, sum_of each, int i) {
+    static unsigned char a[4096], b[4096];
+    sums one;
+    tc_tensor alone;
+    int rows, columns;
+    sum_shape(i, &rows, &columns);
+    one.each = each, one.count = 1;
+    tc_fn *f = tc_compile(tc, sum_all_of, &one, sizeof one, NULL);
+    CALL(f, &x, 1, &alone, 1);
+    size_t bytes = (size_t)tc_numel(y) * (tc_dtype_of(y) == TC_I64    ? 8
+                                          : tc_dtype_of(y) == TC_BF16 ? 2
+                                                                      : 4);
+    CHECK_EQ(tc_read(tc_to(y, "cpu"), a, bytes), TC_OK);
+    CHECK_EQ(tc_read(tc_to(alone, "cpu"), b, bytes), TC_OK);
+    if (memcmp(a, b, bytes)) FAIL("%d: %d x %d has other bits in a list", i, rows, columns);
+    tc_fn_free(f);
+}
+
+static void sums_of_rows(tc_ctx *tc, sum_of each, tc_dtype dtype, int launches) {
+    tc_tensor in[SUMS], out[SUMS];
+    sums s;
+    s.each = each, s.count = SUMS;
+    tc_fn *f = tc_compile(tc, sum_all_of, &s, sizeof s, NULL);
+    for (int i = 0; i < SUMS; i++) in[i] = sum_operand(tc, i, dtype);
+    for (int round = 0; round < 3; round++) { // where blocks meet, nothing is left behind
+        tc_scope_begin(tc);
+        CHECK_EQ(launches_of_call(tc, f, in, SUMS, out, SUMS), launches);
+        for (int i = 0; i < SUMS; i++) sums_compare(in[i], out[i], each, i);
+        for (int i = 0; i < SUMS && round == 1; i++) sums_same(tc, in[i], out[i], each, i);
+        tc_scope_end(tc);
+    }
+    tc_fn_free(f);
+}
+
+enum { IN_FIVE = 5 }; // one for each length, and one for single rows
+
+LISTS(squares_of_f32, "max-autotune-no-cudagraphs") {
+    sums_of_rows(tc, squares, TC_F32, IN_FIVE);
+}
+LISTS(squares_of_bf16, "reduce-overhead") { sums_of_rows(tc, squares, TC_BF16, IN_FIVE); }
+LISTS(largest_of_bf16, "default") { sums_of_rows(tc, largest, TC_BF16, IN_FIVE); }
+LISTS(places_of_f32, "default") { sums_of_rows(tc, where_largest, TC_F32, IN_FIVE); }
+
+// Reductions of two kinds that are one kernel stay one: in lists they would be two launches.
+static void two_kinds(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    for (int i = 0; i < FEW; i++) out[i] = i % 2 ? squares(tc, in[i]) : largest(tc, in[i]);
+}
+
+LISTS(kinds_of_one_kernel, "default") {
+    tc_tensor in[FEW], out[FEW];
+    tc_fn *f = tc_compile(tc, two_kinds, NULL, 0, NULL);
+    for (int i = 0; i < FEW; i++) in[i] = sum_operand(tc, ONE_ROWS, TC_F32);
+    CHECK_EQ(launches_of_call(tc, f, in, FEW, out, FEW), 1);
+    for (int i = 0; i < FEW; i++)
+        sums_compare(in[i], out[i], i % 2 ? squares : largest, ONE_ROWS);
+    tc_fn_free(f);
+}
+
+// What is stored at each element and summed, in place: each row is scaled, by one number for all.
+typedef struct scaled_rows {
+    tc_tensor x[FEW], by;
+} scaled_rows;
+
+static void scale_and_sum(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    scaled_rows *s = (scaled_rows *)user;
+    (void)tc, (void)in;
+    for (int i = 0; i < FEW; i++) {
+        tc_mul_(s->x[i], s->by);
+        out[i] = tc_mul(tc_sum_dims(s->x[i], TC_DIMS(1), 0), s->by);
+    }
+}
+
+LISTS(rows_in_place, "reduce-overhead") {
+    enum { COLUMNS = 24, ROUNDS = 3 };
+    static scaled_rows s;
+    tc_tensor out[FEW];
+    s.by = tc_to(tc_full(tc, TC_SCALAR, 0.5, TC_F32), DEVICE_NAME);
+    for (int i = 0; i < FEW; i++) {
+        int rows = 1 + 3 * i;
+        tc_tensor host = tc_reshape(line(tc, rows * COLUMNS, i, 1), TC_DIMS(rows, COLUMNS));
+        s.x[i] = tc_to(host, DEVICE_NAME);
+    }
+    tc_fn *f = tc_compile(tc, scale_and_sum, &s, sizeof s, NULL);
+    for (int round = 1; round <= ROUNDS; round++) {
+        CHECK_EQ(launches_of_call(tc, f, NULL, 0, out, FEW), 2); // one has a single row
+        for (int i = 0; i < FEW; i++)
+            for (int r = 0; r < 1 + 3 * i; r++) { // exact in f32
+                double first = i + r * COLUMNS,
+                       sum = COLUMNS * (first + 0.5 * (COLUMNS - 1));
+                double by = ldexp(1, -round);
+                CHECK_EQ(AT(out[i], r), 0.5 * by * sum);
+                CHECK_EQ(AT(tc_reshape(s.x[i], TC_DIMS(-1)), r * COLUMNS), by * first);
+            }
+    }
+    tc_fn_free(f);
+}
+
+// ---- the norm of all gradients ----
+
+enum { NORMS = 6, CHUNK = 8192 };
+
+static int norm_size(int i) { return CHUNK * (8 + i) + (i == 5 ? 3 : 0); }
+
+typedef struct clipped {
+    tc_tensor g[NORMS];
+    double type;
+} clipped;
+
+static void clip(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    clipped *s = (clipped *)user;
+    (void)tc;
+    for (int i = 0; i < NORMS; i++) tc_copy_(s->g[i], in[i]);
+    out[0] = tc_clip_grad_norm_(s->g, NORMS, 1, s->type);
+}
+
+static void clip_norm(tc_ctx *tc, double type, tc_dtype dtype, int launches) {
+    static clipped s;
+    double norm = 0, got, first;
+    tc_tensor in[NORMS], out;
+    s.type = type;
+    for (int i = 0; i < NORMS; i++) {
+        int n = norm_size(i);
+        for (int k = 0; k < n; k++) {
+            elements[k] = ldexp(value(i, k), i);
+            norm = type == 2 ? norm + elements[k] * elements[k]
+                             : fmax(norm, fabs(elements[k]));
+        }
+        in[i] = tc_to(tc_cast(tc_from_data(tc, elements, TC_DIMS(n), TC_F64), dtype),
+                      DEVICE_NAME);
+        s.g[i] = tc_to(tc_zeros(tc, TC_DIMS(n), dtype), DEVICE_NAME);
+    }
+    if (type == 2) norm = sqrt(norm);
+    tc_fn *f = tc_compile(tc, clip, &s, sizeof s, NULL);
+    for (int round = 0; round < 2; round++) {
+        CHECK_EQ(launches_of_call(tc, f, in, NORMS, &out, 1), launches);
+        CHECK_EQ(tc_read(tc_cast(tc_to(out, "cpu"), TC_F64), &got, sizeof got), TC_OK);
+        CHECK_NEAR(got, norm, 1e-5 * norm);
+        for (int i = 0; i < NORMS; i++) {
+            first = ldexp(value(i, 1), i) / norm;
+            tc_tensor g = tc_cast(tc_to(tc_narrow(s.g[i], 0, 1, 1), "cpu"), TC_F32);
+            CHECK_NEAR(AT(g, 0), first, 1e-2 * fabs(first) + 1e-9);
+        }
+    }
+    tc_fn_free(f);
+}
+
+// What is no multiple of a chunk, sums of rows in a list, what adds up each of the five, and a list of products.
+enum { IN_EIGHT = 8 };
+
+LISTS(norm_of_f32, "default") { clip_norm(tc, 2, TC_F32, IN_EIGHT); }
+LISTS(norm_of_bf16, "reduce-overhead") { clip_norm(tc, 2, TC_BF16, IN_EIGHT); }
+LISTS(largest_norm, "default") { clip_norm(tc, INFINITY, TC_F32, IN_EIGHT); }
+
+// Sums that a loop needs in each of its turns: what is made of their rows stands before it.
+enum { TURNS = 3, WIDTH = 40 };
+
+static void turn(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const tc_tensor *total = (const tc_tensor *)user;
+    (void)tc;
+    out[0] = out[1] = tc_add(tc_mul(tc_cumsum(in[0], 0), *total), in[1]); // two kernels
+}
+
+static void sums_of_turns(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_tensor total, h = tc_zeros_like(tc_select(in[NORMS], 0, 0)), last;
+    (void)user, (void)tc;
+    for (int i = 0; i < NORMS; i++) {
+        tc_tensor x = tc_sum_all(in[i]);
+        total = i ? tc_add(total, x) : x;
+    }
+    CHECK_EQ(tc_scan(turn, &total, &h, 1, &in[NORMS], 1, &last, out, 1), TC_OK);
+}
+
+LISTS(sums_that_a_loop_needs, "default") {
+    tc_tensor in[NORMS + 1], out;
+    double total = 0, h[WIDTH], sum; // exact in f32
+    for (int i = 0; i < NORMS; i++) {
+        int n = CHUNK * (8 + i);
+        in[i] = tc_to(tc_full(tc, TC_DIMS(n), 1.0 / CHUNK, TC_F32), DEVICE_NAME);
+        total += 8 + i;
+    }
+    in[NORMS] = tc_to(tc_ones(tc, TC_DIMS(TURNS, WIDTH), TC_F32), DEVICE_NAME);
+    tc_fn *f = tc_compile(tc, sums_of_turns, NULL, 0, NULL);
+    for (int round = 0; round < 2; round++) {
+        CALL(f, in, NORMS + 1, &out, 1);
+        memset(h, 0, sizeof h);
+        for (int step = 0; step < TURNS; step++) {
+            sum = 0;
+            for (int k = 0; k < WIDTH; k++) sum += h[k], h[k] = sum * total + 1;
+            CHECK_EQ(AT(tc_reshape(out, TC_DIMS(-1)), step * WIDTH + 7), h[7]);
+        }
+        tc_free(out);
+    }
+    tc_fn_free(f);
+}
+
 // ---- run-time sizes ----
 
 static void halves(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {

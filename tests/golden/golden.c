@@ -13,6 +13,8 @@
 
 #include "harness.h"
 
+#include <math.h>
+
 // JOINED: as a CUDA device has them. IN_PARTS: joined as the host has them, as programs are that run. WITH_LISTS: the CUDA file has the kernels that lists of tensors
 // share instead. IN_CLUSTERS: it is for a device whose blocks can be in clusters. WITH_TF32: products may
 // take f32 as that. WITH_MATRIX_UNITS: the device has some that read shared memory; WITH_MAPS: it brings operands to them.
@@ -421,6 +423,16 @@ static void run_lists(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// The largest of all gradients: those of long rows are first one for each row, which blocks share.
+static void run_norms(tc_ctx *c) {
+    enum { TENSORS = 4, CHUNK = 8192 };
+    tc_tensor g[TENSORS];
+    for (int i = 0; i < TENSORS; i++) g[i] = tc_zeros(c, TC_DIMS(CHUNK * (8 + i)), TC_BF16);
+    tc_trace_begin(c, "golden");
+    tc_clip_grad_norm_(g, TENSORS, 1, HUGE_VAL);
+    tc_trace_end(c);
+}
+
 // A weight that two products take is one cast of the graph, which they make as they load it. What the scaler
 // decides is read where the weight is written.
 static void run_mixed_precision(tc_ctx *c) {
@@ -490,6 +502,7 @@ static const golden goldens[] = {
     {"readers", 1, 0, run_readers},
     {"opaque", 12, WITH_CUDA, run_opaque},
     {"lists", 8, WITH_LISTS, run_lists},
+    {"norms", 12, WITH_LISTS, run_norms},
     {"mixed_precision", 20, WITH_CUDA, run_mixed_precision},
     {"stencil", 1, WITH_CUDA, run_stencil},
     {"border", 1, WITH_SOURCE | WITH_CUDA, run_border},
@@ -603,7 +616,7 @@ static void check_lists(tc_ctx *c, const char *name, tc__group *const *k, size_t
     tc__arena arena;
     tc__lists s;
     tc__arena_init(&arena, c);
-    tc__lists_open(&s, c, &arena);
+    tc__lists_open(&s, c, &arena, tc__dialect_cuda.order);
     for (size_t i = 0; i < n; i++) {
         REQUIRE(k[i]->buffer.count <= 64);
         for (size_t b = 0; b < k[i]->buffer.count; b++) memory[b] = b; // none is in place
@@ -754,6 +767,7 @@ GOLDEN(attention_gradient)
 GOLDEN(readers)
 GOLDEN(opaque)
 GOLDEN(lists)
+GOLDEN(norms)
 GOLDEN(mixed_precision)
 GOLDEN(stencil)
 GOLDEN(border)
