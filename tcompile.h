@@ -1357,9 +1357,10 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
 // Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
-// (TC_E_NULL) or expanded, and no memory is shared by a parameter and its states, all of which are written
-// (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
-// written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
+// (TC_E_NULL) or expanded. What is written, parameters, states and the step, shares no memory: nothing is in a list
+// twice, under whatever handle, but parts of one buffer may be (TC_E_ALIAS). Numbers are 0 or more, betas less than
+// 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is written. Everything is checked
+// before the first write. States are tensors of yours, 0 before the first step:
 // saved and read back they go on as before. lr and the like are given to programs at run time once they
 // change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
 //
@@ -1434,7 +1435,7 @@ TCDEF tc_status tc_lion_list__at(const tc_tensor *param, const tc_tensor *grad,
                                  int line);
 
 // ---- gradients clipped, in place ----
-// Floats of any sizes (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
+// Floats of any sizes, none twice (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
 // torch.nn.utils.
 
 // Gives the norm of all elements of n >= 1 gradients together (TC_E_ARG), a scalar that nothing was waited
@@ -3277,7 +3278,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xdac44a9e1d42a76du
+#define TC__BUILD_ID 0xaa074172e07d5e92u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7857,8 +7858,9 @@ if(nx&&x->stride==period)x++,nx--;
 if(ny&&y->stride==period)y++,ny--;
 int64_t apart=(b-a)%period;
 a=0,b=apart<0?apart+period:apart;
-if(tc__steps_reach(x,nx)>period||b+tc__steps_reach(y,ny)>period)
-return 1;
+reach_x=tc__steps_reach(x,nx),reach_y=tc__steps_reach(y,ny);
+if(reach_x>period||reach_y>period)return 1;
+if(b+reach_y>period&&tc__steps_meet(0,x,nx,b-period,y,ny))return 1;
 }
 }
 static int tc__layouts_meet(const tc__layout*a,int64_t a_at,const tc__layout*b,
@@ -14463,24 +14465,6 @@ char text[TC__UNWRITABLE_TEXT];
 return!tc__unwritable(f->c,dst,&s,text)||
 tc__fail(f->c,s,"%s: %s",f->who,text);
 }
-static void tc__tensor_bytes(const tc__tensor*t,const tc__layout*l,intptr_t*low,
-intptr_t*high){
-int64_t size=(int64_t)tc__dtype(l->dtype)->bytes;
-*low=*high=(intptr_t)t->storage->data;
-*low+=(intptr_t)((t->offset+l->low)*size);
-*high+=(intptr_t)((t->offset+l->high+1)*size);
-}
-static int tc__memories_meet(tc_ctx*c,tc_tensor a,tc_tensor b){
-const tc__tensor*x=tc__tensor_find(c,a),*y=tc__tensor_find(c,b);
-intptr_t low[2],high[2];
-if(!x||!y)return a.id==b.id;
-const tc__layout*l=tc__layout_at(c,x->layout),*m=tc__layout_at(c,y->layout);
-if(x->storage==y->storage)return tc__layouts_meet(l,x->offset,m,y->offset);
-if(!tc__storages_meet(x->storage,y->storage)||!l->numel||!m->numel)return 0;
-tc__tensor_bytes(x,l,&low[0],&high[0]);
-tc__tensor_bytes(y,m,&low[1],&high[1]);
-return low[0]<high[1]&&low[1]<high[0];
-}
 static int tc__broadcasts_to(const tc__meta*v,const tc__meta*dst){
 int lead=dst->rank-v->rank,ok=lead>=0;
 for(int i=0;ok&&i<v->rank;i++)
@@ -17079,6 +17063,175 @@ f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(groups);
 tc_tensor image=tc_unsqueeze(x,-2),w=tc_unsqueeze(weight,-2);
 return tc_squeeze(tc_conv_transpose2d_with(image,w,bias,&o),-2);
 }
+// ---- gen/graph/twice.c
+enum{TC__TARGET_OF_ALL=-1,TC__TARGETS_FEW=8,TC__TARGETS_DEEP=2*TC_MAX_RANK};
+typedef struct tc__target{
+tc_tensor t;
+const char*name;
+int at;
+uint32_t number;
+uint64_t owner;
+int alone;
+uint64_t space;
+uint32_t layout;
+int64_t origin;
+int64_t begin;
+int64_t low,high;
+int64_t from,to;
+}tc__target;
+typedef struct tc__targets{
+tc_ctx*c;
+TC__VEC(tc__target)all;
+int meet;
+tc__target first,again;
+}tc__targets;
+static const tc__visit*tc__target_visit(tc_ctx*c,tc_tensor t){
+const tc__visit*v=tc__is_visit(t)?tc__visit_find(c,t):NULL;
+int open=v&&v->state==TC__VISIT_OPEN&&tc__position(t)<v->path.count;
+return open?v:NULL;
+}
+static const tc__storage*tc__target_storage(tc_ctx*c,tc_tensor t,uint64_t*owner,
+int64_t*begin){
+const tc__visit*v=tc__target_visit(c,t);
+const tc__tensor*e=v?NULL:tc__tensor_find(c,t);
+const tc__storage*in=e?e->storage:NULL;
+*owner=t.id,*begin=e?e->offset:0;
+if(v){
+uint32_t code=tc__memory_of(v,tc__position(t)),is=code&~TC__EXTERNAL;
+if(code==is)return*owner=(uint64_t)(uintptr_t)v->path.at[is],in;
+in=v->external.at[is].storage,*begin=v->external.at[is].offset;
+}
+if(in)*owner=(uint64_t)(uintptr_t)in;
+return in;
+}
+static int tc__targets_add(tc__targets*all,tc_tensor t,const char*name,int at){
+tc__target s;
+memset(&s,0,sizeof s);
+s.t=t,s.name=name,s.at=at,s.number=(uint32_t)all->all.count;
+const tc__storage*in=tc__target_storage(all->c,t,&s.owner,&s.begin);
+s.alone=!in||in->owner==TC__OWNED;
+return TC__PUSH(all->c,all->all,s);
+}
+static int tc__target_lay(tc_ctx*c,tc__target*s){
+const tc__visit*v=tc__target_visit(c,s->t);
+const tc__storage*in=tc__target_storage(c,s->t,&s->owner,&s->begin);
+int64_t within=0;
+s->layout=
+v?tc__code_layout(c,v,tc__position(s->t),&within):tc__layout_of(c,s->t);
+s->space=s->owner,s->high=1;
+if(s->layout){
+const tc__layout*l=tc__layout_at(c,s->layout);
+int64_t size=(int64_t)tc__dtype(l->dtype)->bytes;
+if(!l->numel)return 0;
+if(in)s->space=l->device,s->origin=(int64_t)(intptr_t)in->data;
+s->begin=s->origin+(s->begin+within)*size;
+s->low=s->begin+l->low*size,s->high=s->begin+(l->high+1)*size;
+}
+s->from=s->low,s->to=s->high;
+return 1;
+}
+static int tc__target_meets(tc_ctx*c,const tc__target*a,const tc__target*b){
+if(a->space!=b->space||a->high<=b->low||b->high<=a->low)return 0;
+if(!a->layout||!b->layout)return 1;
+const tc__layout*l=tc__layout_at(c,a->layout),*m=tc__layout_at(c,b->layout);
+int64_t size=(int64_t)tc__dtype(l->dtype)->bytes,apart=b->begin-a->begin;
+if(size!=(int64_t)tc__dtype(m->dtype)->bytes||apart%size)return 1;
+return tc__layouts_meet(l,0,m,apart/size);
+}
+static void tc__targets_note(tc__targets*all,const tc__target*a,const tc__target*b){
+const tc__target*first=a->number<b->number?a:b,*again=first==a?b:a;
+if(all->meet&&
+(all->again.number<again->number||
+(all->again.number==again->number&&all->first.number<=first->number)))
+return;
+all->meet=1,all->first=*first,all->again=*again;
+}
+static void tc__targets_pairs(tc__targets*all,const tc__target*s,size_t n){
+for(size_t i=0;i<n;i++)
+for(size_t k=i+1;k<n&&s[k].from<s[i].to;k++)
+if(tc__target_meets(all->c,&s[i],&s[k]))tc__targets_note(all,&s[i],&s[k]);
+}
+static int tc__target_order(const void*x,const void*y){
+const tc__target*a=(const tc__target*)x,*b=(const tc__target*)y;
+if(a->space!=b->space)return a->space<b->space?-1:1;
+if(a->from!=b->from)return a->from<b->from?-1:1;
+return a->number<b->number?-1:a->number>b->number;
+}
+static int64_t tc__target_stride(tc_ctx*c,const tc__target*s,int64_t below,
+int64_t*reach){
+const tc__layout*l=s->layout?tc__layout_at(c,s->layout):NULL;
+int64_t size=l?(int64_t)tc__dtype(l->dtype)->bytes:1,most=0;
+*reach=size;
+for(int d=0;l&&d<l->rank;d++){
+int64_t stride=(l->strides[d]<0?-l->strides[d]:l->strides[d])*size;
+if(l->dims[d]<=1||stride>=below)continue;
+*reach+=(l->dims[d]-1)*stride;
+if(stride>most)most=stride;
+}
+return most;
+}
+static int64_t tc__targets_origin(const tc__target*s,size_t n){
+for(size_t i=1;i<n;i++)
+if(s[i].owner!=s[0].owner)return s[0].from;
+return s[0].origin;
+}
+static int64_t tc__targets_fold(tc_ctx*c,tc__target*s,size_t n,int64_t below){
+int64_t period=0,reach,first=below==INT64_MAX?tc__targets_origin(s,n):0;
+for(size_t i=0;i<n;i++){
+int64_t stride=tc__target_stride(c,&s[i],below,&reach);
+if(stride>period)period=stride;
+}
+for(size_t i=0;i<n&&period;i++){
+tc__target_stride(c,&s[i],period,&reach);
+if((s[i].from-first)%period+reach>period)return 0;
+}
+for(size_t i=0;i<n&&period;i++){
+tc__target_stride(c,&s[i],period,&reach);
+s[i].from=(s[i].from-first)%period,s[i].to=s[i].from+reach;
+}
+return period;
+}
+static void tc__targets_search(tc__targets*all,tc__target*s,size_t n,int64_t below,
+int deep){
+size_t end;
+qsort(s,n,sizeof*s,tc__target_order);
+for(size_t at=0;at<n;at=end){
+int64_t to=s[at].to,period=0;
+for(end=at+1;end<n&&s[end].space==s[at].space&&s[end].from<to;
+end++)
+if(s[end].to>to)to=s[end].to;
+if(end-at>TC__TARGETS_FEW&&deep<TC__TARGETS_DEEP)
+period=tc__targets_fold(all->c,s+at,end-at,below);
+if(period)
+tc__targets_search(all,s+at,end-at,period,deep+1);
+else
+tc__targets_pairs(all,s+at,end-at);
+}
+}
+static int tc__targets_crowd(tc__targets*all){
+size_t n=all->all.count,room=2*TC__TARGETS_FEW,at;
+tc__target*s=all->all.at;
+while(room<2*n)room*=2;
+uint32_t*known=TC__NEW_ARRAY(all->c,uint32_t,room);
+for(size_t i=0;known&&i<n;i++){
+at=(size_t)tc__hash_mix(0,s[i].owner)&(room-1);
+while(known[at]&&s[known[at]-1].owner!=s[i].owner)
+at=(at+1)&(room-1);
+if(known[at])s[i].alone=s[known[at]-1].alone=0;
+known[at]=(uint32_t)i+1;
+}
+if(known)TC__FREE_ARRAY(all->c,known,room);
+return known!=NULL;
+}
+static int tc__targets_look(tc__targets*all){
+tc__target*s=all->all.at;
+size_t n=0;
+if(!tc__targets_crowd(all))return 0;
+for(size_t i=0;i<all->all.count;i++)
+if(!s[i].alone&&tc__target_lay(all->c,&s[i]))s[n++]=s[i];
+if(n>1)tc__targets_search(all,s,n,INT64_MAX,0);
+return 1;
+}
 // ---- gen/graph/updates.c
 enum{TC__OPTIM_STATES=3};
 typedef struct tc__optim_set{
@@ -17169,19 +17322,6 @@ if(!tc__unwritable(o->f.c,t,&s,text))return 1;
 return tc__fail(o->f.c,s,"%s: %s%s: %s",o->f.who,what,
 tc__updates_number(o->of,o->at,number),text);
 }
-static int tc__optim_apart(const tc__optim*o,const char*const*what,const tc_tensor*t,
-int n){
-char number[24];
-for(int i=1;i<n;i++)
-for(int k=0;k<i;k++)
-if(tc__memories_meet(o->f.c,t[k],t[i]))
-return tc__fail(o->f.c,TC_E_ALIAS,
-"%s: %s%s shares memory with its %s, and both are written; "
-"give each a tensor of its own",
-o->f.who,what[i],tc__updates_number(o->of,o->at,number),
-what[k]);
-return 1;
-}
 static int tc__optim_begin(tc__optim*o,const tc__updates*l,int at){
 o->of=l,o->at=at;
 if(!tc__begin(&o->f,l->who,l->param[at],l->file,l->line))return 0;
@@ -17199,19 +17339,12 @@ return 0;
 }
 static int tc__optim_check(const tc__updates*l,int at){
 tc__optim o;
-const char*what[1+TC__OPTIM_STATES];
-tc_tensor written[1+TC__OPTIM_STATES];
-int n=1;
 if(!tc__optim_given(l,at)||!tc__optim_begin(&o,l,at))return 0;
-what[0]=l->what,written[0]=l->param[at];
 int ok=tc__optim_state(&o,l->what,l->param[at]);
 if(ok&&l->grad)ok=tc__optim_operand(&o,"grad",l->grad[at]);
-for(int k=0;ok&&k<TC__OPTIM_STATES;k++){
-if(!l->state[k].name)continue;
-what[n]=l->state[k].name,written[n]=l->state[k].at[at];
-ok=tc__optim_state(&o,what[n],written[n]),n++;
-}
-ok=ok&&tc__optim_apart(&o,what,written,n);
+for(int k=0;ok&&k<TC__OPTIM_STATES;k++)
+if(l->state[k].name)
+ok=tc__optim_state(&o,l->state[k].name,l->state[k].at[at]);
 tc__leave_null(&o.f);
 return ok;
 }
@@ -17225,6 +17358,49 @@ if(f.x.rank||!tc__is_arithmetic(f.x.dtype))
 return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",l->who,
 tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
 return tc__writable(&f,l->step);
+}
+static int tc__updates_written(const tc__updates*l,tc__targets*all){
+size_t most=(size_t)l->n*(1+TC__OPTIM_STATES)+1;
+int ok=TC__VEC_RESERVE(all->c,all->all,most);
+if(l->counted)ok=ok&&tc__targets_add(all,l->step,"step",TC__TARGET_OF_ALL);
+for(int i=0;ok&&i<l->n;i++){
+ok=tc__targets_add(all,l->param[i],l->what,i);
+for(int k=0;ok&&k<TC__OPTIM_STATES;k++)
+if(l->state[k].name)
+ok=tc__targets_add(all,l->state[k].at[i],l->state[k].name,i);
+}
+return ok;
+}
+static int tc__updates_refuse(const tc__updates*l,const tc__api*f,
+const tc__target*first,const tc__target*again){
+char a[24],b[24];
+int both=first->at==again->at;
+int same=first->owner==again->owner&&first->layout==again->layout&&
+first->begin==again->begin&&!both;
+tc__updates_number(l,again->at,a);
+tc__updates_number(l,first->at,b);
+if(both||first->at==TC__TARGET_OF_ALL)b[0]=0;
+if(same)
+return tc__fail(f->c,TC_E_ALIAS,
+"%s: %s%s is %s%s, which would be written twice; give it once",
+f->who,again->name,a,first->name,b);
+return tc__fail(f->c,TC_E_ALIAS,
+"%s: %s%s shares memory with %s%s%s, and both are written; give each a "
+"tensor of its own",
+f->who,again->name,a,both?"its ":"",first->name,b);
+}
+static int tc__updates_apart(const tc__updates*l){
+tc__api f;
+tc__targets all;
+tc_tensor about=tc__updates_first(l);
+if(!l->n)return 1;
+if(!tc__api_of(&f,l->who,about,l->file,l->line))return 0;
+memset(&all,0,sizeof all);
+all.c=f.c;
+int ok=tc__updates_written(l,&all)&&tc__targets_look(&all);
+if(ok&&all.meet)ok=tc__updates_refuse(l,&f,&all.first,&all.again);
+TC__VEC_FREE(f.c,all.all);
+return ok;
 }
 static int tc__numbers_check(const tc__updates*l){
 const tc__optim_set*s=&l->set;
@@ -17259,7 +17435,7 @@ return 1;
 static int tc__updates_check(const tc__updates*l){
 int ok=tc__numbers_check(l)&&(!l->counted||tc__count_check(l));
 for(int i=0;ok&&i<l->n;i++)ok=tc__optim_check(l,i);
-return ok;
+return ok&&tc__updates_apart(l);
 }
 // ---- gen/graph/optim.c
 static tc_tensor tc__optim_value(const tc__optim*o,tc_tensor t){
