@@ -1695,6 +1695,9 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
 // (the inputs are unmodified then), or of a call in the region. An op that was refused gave null; the others
 // run. TC_E_REGION too where a region begun inside this one was left without its end: that is told by where
 // they stand, so a region is ended in the function that begins it (or all are by functions made for that).
+// Code of yours that is called inside (bodies of functions, loops, branches and checkpoints, gradients of ops, host
+// calls) ends nothing that was begun around it: regions (TC_E_REGION), tc_disable_begin, scopes and ranges (TC_E_STATE)
+// stay open, and go on behind it. A region, scope or tc_disable_begin that it leaves open is an error, too, and ends there.
 TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
@@ -3278,7 +3281,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xaa074172e07d5e92u
+#define TC__BUILD_ID 0x46360fc03cb6590cu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10500,6 +10503,11 @@ size_t scopes;
 int outermost;
 tc__lexical lexical;
 }tc__before;
+typedef struct tc__floor{
+const char*whose;
+const tc__visit*visit;
+int depth,skipped,disabled,no_grad;
+}tc__floor;
 typedef struct tc__recorder{
 tc__values values;
 const tc__hooks*hooks;
@@ -10514,8 +10522,7 @@ tc__inner inner[TC__INNER_TOLD];
 int skipped;
 int disabled;
 tc__visit*suspended;
-int bodies;
-int body_depth;
+tc__floor floor;
 const char*loop,*loop_body;
 const char*own;
 uint32_t own_first;
@@ -10543,6 +10550,9 @@ static tc__lexical*tc__lexical_now(tc_ctx*c){
 tc__recorder*r=tc__recorder_of(c);
 tc__visit*v=r->visit?r->visit:r->suspended;
 return v?&v->lexical:&r->lexical;
+}
+static int tc__is_in_body(const tc__recorder*r){
+return r->visit&&r->floor.whose&&r->floor.visit==r->visit;
 }
 static uint64_t tc__visit_seed(tc_ctx*c,const tc__visit*v){
 return v->state==TC__VISIT_DONE?v->seed:tc__recorder_of(c)->seed;
@@ -18951,14 +18961,11 @@ tc_tensor out,tc_tensor seed,tc_tensor*g){
 tc__recorder*r=tc__recorder_of(f->c);
 const char*outer=r->own;
 uint32_t outer_first=r->own_first;
-int outer_depth=r->body_depth;
 char text[64];
 tc__theirs theirs=tc__theirs_begin(f->c);
 r->own=o->op.name,r->own_first=(uint32_t)r->visit->path.count;
-r->bodies++,r->body_depth=r->depth;
 tc_status s=r->hooks->gradient(f->c,&o->op,in,out,seed,g);
 r->own=outer,r->own_first=outer_first;
-r->bodies--,r->body_depth=outer_depth;
 tc__theirs_end(f->c,theirs);
 if(s)
 return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
@@ -19092,9 +19099,10 @@ memset(&k,0,sizeof k);
 k.op=TC_OP_NO_GRAD,k.attr=&on,k.n_attr=1;
 k.site.file=file,k.site.line=line;
 tc__site_set(c,k.site);
-int ok=
-on||v->no_grad||
-tc__fail(c,TC_E_STATE,"%s: there was no tc_no_grad_begin in this region",who);
+int body=tc__is_in_body(tc__recorder_of(c));
+int ok=on||v->no_grad>(body?tc__recorder_of(c)->floor.no_grad:0)||
+tc__fail(c,TC_E_STATE,"%s: there was no tc_no_grad_begin in this %s",who,
+body?"body":"region");
 ok=ok&&tc__visit_step(c,v,&k)!=NULL;
 if(ok)v->no_grad+=on?1:-1;
 return tc__unit_end(c,outer,ok);
@@ -57155,62 +57163,78 @@ at.file?at.file:"?",at.line);
 // ---- gen/exec/nesting.c
 typedef struct tc__nesting{
 const char*kind,*name,*called;
-const tc__visit*visit;
-int depth,skipped,disabled;
-size_t scopes,floor;
-int no_grad;
-tc__lexical*at,lexical;
+tc__floor was;
+size_t scopes;
+int outermost;
+tc__lexical*at,
+lexical;
+tc__floor floor;
+size_t scope_floor;
 }tc__nesting;
-static tc__nesting tc__nesting_of(tc_ctx*c,const char*kind,const char*name){
-const tc__recorder*r=tc__recorder_of(c);
+static tc__nesting tc__nesting_enter(tc_ctx*c,const char*kind,const char*name,
+const char*whose){
+tc__recorder*r=tc__recorder_of(c);
 tc__nesting n;
 n.kind=kind,n.name=name,n.called="its body";
-n.visit=r->visit;
-n.depth=r->depth,n.skipped=r->skipped,n.disabled=r->disabled;
-n.scopes=r->values.scope.count,n.floor=r->values.scope_floor;
-n.no_grad=n.visit?n.visit->no_grad:0;
+n.was.whose=whose,n.was.visit=r->visit;
+n.was.depth=r->depth,n.was.skipped=r->skipped,n.was.disabled=r->disabled;
+n.was.no_grad=r->visit?r->visit->no_grad:0;
+n.scopes=r->values.scope.count,n.outermost=tc__begins_outermost(r);
 n.at=tc__lexical_now(c),n.lexical=*n.at;
+n.floor=r->floor,n.scope_floor=r->values.scope_floor;
+r->floor=n.was,r->values.scope_floor=n.scopes;
+*n.at=tc__lexical_inside(n.at);
 return n;
 }
-static void tc__nesting_leave(tc_ctx*c,const tc__nesting*was){
+static void tc__nesting_ranges(tc_ctx*c,tc__site site,const tc__nesting*n){
 const tc__visit*v=tc__recorder_of(c)->visit;
-*was->at=was->lexical;
-if(!v||v!=was->visit)return;
-const char*file=tc__core_of(c)->site_file;
-int line=tc__core_of(c)->site_line;
-while(v->no_grad>was->no_grad&&!tc_no_grad_end_at(c,file,line))continue;
-while(v->no_grad<was->no_grad&&!tc_no_grad_begin_at(c,file,line))continue;
+*n->at=n->lexical;
+if(!v||v!=n->was.visit)return;
+while(v->no_grad>n->was.no_grad&&!tc_no_grad_end_at(c,site.file,site.line))
+continue;
 }
-static int tc__nesting_fits(const tc__recorder*r,const tc__nesting*was){
-return!r->visit||r->visit==was->visit;
+static void tc__nesting_fail(tc_ctx*c,tc_status s,const tc__nesting*n,
+const char*begin,const char*end){
+const char*mark=*n->name?"\"":"";
+tc__fail(c,s,"%s%s%s%s: %s has a %s without its %s",n->kind,mark,n->name,mark,
+n->called,begin,end);
 }
-static void tc__scopes_check(tc_ctx*c,tc__site site,const tc__nesting*was){
+static int tc__nesting_scopes(tc_ctx*c,tc__site site,const tc__nesting*n){
 tc__values*v=tc__values_of(c);
-const char*mark=*was->name?"\"":"";
-v->scope_floor=was->floor;
-if(v->scope.count<=was->scopes)return;
-tc__fail(c,TC_E_STATE,"%s%s%s%s: %s has a tc_scope_begin without its tc_scope_end",
-was->kind,mark,was->name,mark,was->called);
-while(v->scope.count>was->scopes)tc__scope_close(c,site.file,site.line);
+v->scope_floor=n->scope_floor;
+if(v->scope.count<=n->scopes)return 1;
+tc__nesting_fail(c,TC_E_STATE,n,"tc_scope_begin","tc_scope_end");
+while(v->scope.count>n->scopes)tc__scope_close(c,site.file,site.line);
+return 0;
 }
-static void tc__nesting_check(tc_ctx*c,const tc__nesting*was){
+static int tc__nesting_disables(tc_ctx*c,const tc__nesting*n){
 tc__recorder*r=tc__recorder_of(c);
-const char*mark=*was->name?"\"":"";
-int disables=r->disabled!=was->disabled;
-if(!disables&&r->depth==was->depth&&r->skipped==was->skipped&&
-tc__nesting_fits(r,was))
-return;
-tc__fail(c,TC_E_REGION,"%s%s%s%s: %s has a %s without its other half",was->kind,
-mark,was->name,mark,was->called,
-disables?"tc_disable_begin or tc_disable_end"
-:"tc_trace_begin or tc_trace_end");
-if(r->disabled&&!was->disabled)
+if(r->disabled<=n->was.disabled)return 1;
+tc__nesting_fail(c,TC_E_REGION,n,"tc_disable_begin","tc_disable_end");
+r->disabled=n->was.disabled;
+if(r->disabled)return 0;
 r->visit=r->suspended,r->suspended=NULL;
-else if(!r->disabled&&was->disabled)
-r->suspended=r->visit,r->visit=NULL;
-if(!tc__nesting_fits(r,was))
-tc__visit_abandon(c,r->visit,"was not ended by the body that began it");
-r->depth=was->depth,r->skipped=was->skipped,r->disabled=was->disabled;
+if(r->visit)tc__visit_remember(c,r->visit);
+return 0;
+}
+static int tc__nesting_regions(tc_ctx*c,const tc__nesting*n){
+tc__recorder*r=tc__recorder_of(c);
+int other=r->visit&&r->visit!=n->was.visit;
+if(!other&&r->depth==n->was.depth&&r->skipped==n->was.skipped)return 1;
+tc__nesting_fail(c,TC_E_REGION,n,"tc_trace_begin","tc_trace_end");
+if(other)tc__visit_abandon(c,r->visit,"was not ended by the body that began it");
+r->depth=n->was.depth,r->skipped=n->was.skipped;
+if(n->outermost)(void)tc__unit_end(c,c->around,0);
+return 0;
+}
+static int tc__nesting_leave(tc_ctx*c,tc__site site,const tc__nesting*n){
+tc__site_set(c,site);
+int ok=tc__nesting_scopes(c,site,n);
+ok&=tc__nesting_disables(c,n);
+ok&=tc__nesting_regions(c,n);
+tc__nesting_ranges(c,site,n);
+tc__recorder_of(c)->floor=n->floor;
+return ok;
 }
 // ---- gen/exec/function.c
 static int tc__fn_inputs_live(const tc__fcall*k){
@@ -57277,17 +57301,15 @@ tc__meta m;
 char who[100];
 uint32_t n=k->n_out+k->n_to;
 for(uint32_t i=0;i<n;i++)out[i]=tc__null();
-tc__nesting was=tc__nesting_of(f->ctx,"function ",f->region->name);
 if(!tc__depth_enter(f->ctx,&f->ctx->bodies,"function",f->region->name))return 0;
-tc__values_of(f->ctx)->scope_floor=was.scopes;
-*was.at=tc__lexical_inside(was.at),was.at->body=1;
+tc__nesting was=
+tc__nesting_enter(f->ctx,"function ",f->region->name,"function whose body");
+was.at->body=1;
 f->running++;
 f->body(f->ctx,k->seen?k->seen:k->in,out,f->user);
 f->running--;
 tc__depth_leave(f->ctx,&f->ctx->bodies);
-tc__scopes_check(f->ctx,k->site,&was);
-tc__nesting_check(f->ctx,&was);
-tc__nesting_leave(f->ctx,&was);
+(void)tc__nesting_leave(f->ctx,k->site,&was);
 if(tc__core_of(f->ctx)->unit_item||!tc__fn_inputs_live(k))return 0;
 tc__site_set(f->ctx,k->site);
 snprintf(who,sizeof who,"function \"%.80s\"",f->region->name);
@@ -57762,18 +57784,14 @@ TCDEF const char*tc_fn_demoted(const tc_fn*f){return f?f->demoted:NULL;}
 // ---- gen/exec/gradient.c
 static tc_status tc__hook_gradient(tc_ctx*c,const tc_custom_op*op,const tc_tensor*in,
 tc_tensor out,tc_tensor grad_out,tc_tensor*grad_in){
-tc__nesting was=tc__nesting_of(c,"custom op ",op->name);
 tc__site site;
 site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
-was.called="its gradient";
 if(!tc__depth_enter(c,&c->bodies,"custom op",op->name))return TC_E_STATE;
-tc__values_of(c)->scope_floor=was.scopes;
+tc__nesting was=tc__nesting_enter(c,"custom op ",op->name,"op whose gradient");
+was.called="its gradient";
 tc_status s=op->gradient(c,op->user,in,op->n_in,out,grad_out,grad_in);
-tc__site_set(c,site);
 tc__depth_leave(c,&c->bodies);
-tc__scopes_check(c,site,&was);
-tc__nesting_check(c,&was);
-tc__nesting_leave(c,&was);
+(void)tc__nesting_leave(c,site,&was);
 return s;
 }
 // ---- gen/exec/checkpoint.c
@@ -57814,15 +57832,12 @@ return 1;
 static int tc__checkpoint_body(const tc__checkpoint_call*k,tc_tensor*out){
 tc_ctx*c=k->c;
 tc__meta m;
-tc__nesting was=tc__nesting_of(c,tc__checkpoint_name,"");
 if(!tc__depth_enter(c,&c->bodies,tc__checkpoint_name,""))return 0;
-tc__values_of(c)->scope_floor=was.scopes;
+tc__nesting was=
+tc__nesting_enter(c,tc__checkpoint_name,"","checkpoint whose body");
 k->body(c,k->in,out,k->user);
-tc__site_set(c,k->site);
 tc__depth_leave(c,&c->bodies);
-tc__scopes_check(c,k->site,&was);
-tc__nesting_check(c,&was);
-tc__nesting_leave(c,&was);
+(void)tc__nesting_leave(c,k->site,&was);
 if(tc__core_of(c)->unit_item)return 0;
 for(int i=0;i<k->n_out;i++)
 if(!tc__body_gave(c,tc__checkpoint_name,"its body",i,out[i],&m))return 0;
@@ -60561,8 +60576,9 @@ tc__unbind_to(c,v,0);
 static void tc__abandon_open(tc_ctx*c,tc__visit*v){
 tc__recorder*r=&c->recorder;
 r->visit=r->suspended=r->hidden=NULL;
-r->depth=r->skipped=r->disabled=r->bodies=r->body_depth=0;
+r->depth=r->skipped=r->disabled=0;
 r->own=NULL;
+memset(&r->floor,0,sizeof r->floor);
 if(v)tc__abandon_visit(c,v);
 r->lexical=r->before.outermost?r->before.lexical:c->lexical_before;
 tc__here_leave(c,0);
@@ -60840,16 +60856,18 @@ in->begin=site,in->stack=stack;
 snprintf(in->name,sizeof in->name,"%s",name);
 }
 static tc_status tc__fail_in_body(tc_ctx*c,const char*who,const tc__region*r){
+const char*mark=r?"\"":"",*name=r?r->name:"";
 tc__fail(c,TC_E_REGION,
-"%s: region \"%s\" is open around the %s this is; end it behind that",who,
-r->name,c->recorder.own?"op whose gradient":"loop or branch whose body");
+"%s: %s%s%s%s is open around the %s this is; end it behind that",who,
+r?"region ":"a region",mark,name,mark,c->recorder.floor.whose);
 return TC_E_REGION;
 }
 static tc_status tc__region_begin(tc_ctx*c,const char*name,const tc_options*options,
 tc__site site){
 tc__recorder*r=&c->recorder;
 int again=r->visit&&tc__same_region(r->visit->region,name,site);
-if(again&&r->bodies)return tc__fail_in_body(c,"tc_trace_begin",r->visit->region);
+if(again&&tc__is_in_body(r))
+return tc__fail_in_body(c,"tc_trace_begin",r->visit->region);
 if(again)tc__visit_abandon(c,r->visit,"was begun again before its tc_trace_end");
 if(tc__begins_outermost(r)){
 c->here_before=tc__here_enter(c),c->lexical_before=c->recorder.lexical;
@@ -60890,8 +60908,24 @@ tc__here_ended(c);
 }
 static int tc__begun(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
+if(tc__is_in_body(r))return r->depth-r->floor.depth;
 if(r->visit)return r->depth+!(r->visit->region->function||c->lazy);
-return r->skipped-(c->lazy&&!r->suspended);
+return r->skipped-(r->floor.whose?r->floor.skipped:c->lazy&&!r->suspended);
+}
+static tc_status tc__fail_end(tc_ctx*c){
+static const char who[]="tc_trace_end";
+const tc__recorder*r=&c->recorder;
+const tc__floor*around=&r->floor;
+const tc__visit*v=around->visit?around->visit:r->suspended;
+const tc__region*of=v?v->region:NULL;
+int theirs=of?!of->function&&!c->lazy:around->skipped>(c->lazy!=0);
+if(r->disabled>around->disabled)
+tc__fail(c,TC_E_REGION,"%s between tc_disable_begin and its end",who);
+else if(around->whose&&theirs)
+return tc__fail_in_body(c,who,of);
+else
+tc__fail(c,TC_E_REGION,"%s without a tc_trace_begin",who);
+return TC_E_REGION;
 }
 static tc_status tc__region_end(tc_ctx*c){
 tc__recorder*r=&c->recorder;
@@ -60934,15 +60968,16 @@ return tc__same_file(known,end)&&known.line==end.line&&!alike;
 static int tc__depth_behind(const tc_ctx*c,tc__site end){
 const tc__recorder*r=&c->recorder;
 const tc__visit*v=r->visit;
-int behind=r->depth-1;
+int behind=r->depth-1,body=tc__is_in_body(r);
+int least=body?r->floor.depth:0;
 if(!v||!r->depth||r->depth>TC__INNER_TOLD)return behind;
 tc__site innermost=r->inner[behind].begin;
 int nearest=tc__line_before(innermost,end);
-for(int i=behind-1;i>=0;i--){
+for(int i=behind-1;i>=least;i--){
 int line=tc__line_before(r->inner[i].begin,end);
 if(line>nearest)nearest=line,behind=i;
 }
-if(v->region->function||c->lazy)return behind;
+if(v->region->function||c->lazy||body)return behind;
 if(tc__line_before(v->begin,end)>nearest)return-1;
 return tc__is_known_end(v,end,innermost)?-1:behind;
 }
@@ -60965,15 +61000,8 @@ tc__site end;
 if(!c)return tc__fail_no_context("tc_trace_end",file,line);
 end.file=file,end.line=line;
 if(!tc__is_ours(c,"tc_trace_end"))return tc__not_ours(c);
-if(tc__begun(c)<=0){
-tc__fail(c,TC_E_REGION,
-c->recorder.disabled?"tc_trace_end between tc_disable_begin and its end"
-:"tc_trace_end without a tc_trace_begin");
-return TC_E_REGION;
-}
+if(tc__begun(c)<=0)return tc__fail_end(c);
 int inner=c->recorder.depth;
-if(c->recorder.bodies&&inner==c->recorder.body_depth)
-return tc__fail_in_body(c,"tc_trace_end",c->recorder.visit->region);
 tc__end_left(c,end);
 if(c->recorder.visit&&!inner)c->recorder.visit->region->end=end;
 int left=c->recorder.depth<inner;
@@ -61229,7 +61257,14 @@ if(!c)return tc__fail_no_context("tc_disable_end",file,line);
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
 if(!tc__is_ours(c,"tc_disable_end"))return tc__not_ours(c);
-if(!r->disabled){
+if(r->disabled<=r->floor.disabled){
+if(r->disabled)
+tc__fail(
+c,TC_E_STATE,
+"tc_disable_end: its tc_disable_begin is around the %s this is; end it "
+"behind that",
+r->floor.whose);
+else
 tc__fail(c,TC_E_STATE,"tc_disable_end without a tc_disable_begin");
 return TC_E_STATE;
 }
@@ -61259,7 +61294,7 @@ return TC_OK;
 TCDEF int tc_is_training(const tc_ctx*tc){return tc&&!tc->recorder.evaluates;}
 static int tc__lazy_is_open(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
-return c->lazy&&!r->depth&&!r->disabled&&!r->bodies&&
+return c->lazy&&!r->depth&&!r->disabled&&!r->floor.whose&&
 !(r->visit&&r->visit->region->function);
 }
 static tc_status tc__list_check(tc_ctx*c,const char*who,const void*list,int n){
@@ -61288,6 +61323,9 @@ tc__fail(c,TC_E_ARG,"tc_lazy: on is %d; 1 or 0 is needed",on);
 return TC_E_ARG;
 }
 tc_status s=tc__lazy_check(c,"tc_lazy");
+if(!s&&c->recorder.floor.whose)
+s=TC_E_STATE,
+tc__fail(c,s,"tc_lazy: call it behind the %s this is",c->recorder.floor.whose);
 if(s||!on==!c->lazy)return s;
 c->lazy_site.file=file,c->lazy_site.line=line;
 s=on?tc__lazy_begin(c):tc__lazy_end(c);
@@ -61476,54 +61514,29 @@ return tc__fail(s->f.c,same?TC_E_DTYPE:TC_E_SHAPE,
 s->f.who,i,s->called,tc__dtype(m.dtype)->name,tc__dims_text(&m,x),
 i,tc__dtype(want.dtype)->name,tc__dims_text(&want,y));
 }
-typedef struct tc__body_around{
-const char*doing,*loop,*loop_body;
-tc__visit*visit,*suspended;
-int depth,disabled,body_depth;
-}tc__body_around;
-static tc__body_around tc__body_begin(tc__recorder*r,const char*who,
-const char*called){
-tc__body_around a;
-a.loop=r->loop,a.loop_body=r->loop_body;
-r->loop=who,r->loop_body=called;
-a.doing=r->values.core.doing,a.visit=r->visit,a.suspended=r->suspended;
-a.depth=r->depth,a.disabled=r->disabled,a.body_depth=r->body_depth;
-r->values.core.doing=NULL,r->bodies+=a.visit!=NULL,r->body_depth=r->depth;
-return a;
-}
-static int tc__body_end(const tc__api*f,const tc__body_around*a){
-tc__recorder*r=tc__recorder_of(f->c);
-int disables=r->disabled!=a->disabled;
-int nested=!disables&&r->depth==a->depth&&r->visit==a->visit;
-r->values.core.doing=a->doing;
-r->bodies-=a->visit!=NULL,r->body_depth=a->body_depth;
-if(!nested&&a->visit)
-tc__fail(f->c,TC_E_REGION,"%s: %s has a %s without its other half",f->who,
-r->loop_body,
-disables?"tc_disable_begin or tc_disable_end":"tc_trace_begin");
-r->loop=a->loop,r->loop_body=a->loop_body;
-if(a->visit)
-r->visit=a->visit,r->suspended=a->suspended,r->depth=a->depth,
-r->disabled=a->disabled;
-return!r->values.core.unit_item;
+static int tc__body_run(const tc__api*f,tc_body body,const char*called,
+const tc_tensor*in,tc_tensor*out,void*user){
+tc_ctx*c=f->c;
+tc__recorder*r=tc__recorder_of(c);
+const char*loop=r->loop,*loop_body=r->loop_body,*doing=r->values.core.doing;
+tc__site site;
+site.file=f->file,site.line=f->line;
+tc__nesting was=tc__nesting_enter(c,f->who,"","loop or branch whose body");
+was.called=called;
+r->loop=f->who,r->loop_body=called,r->values.core.doing=NULL;
+body(c,in,out,user);
+r->values.core.doing=doing;
+(void)tc__nesting_leave(c,site,&was);
+r->loop=loop,r->loop_body=loop_body;
+return!tc__core_of(c)->unit_item;
 }
 static int tc__body_call(const tc__api*f,tc_body body,const char*called,
 const tc_tensor*in,tc_tensor*out,void*user){
 tc_ctx*c=f->c;
-tc__nesting was=tc__nesting_of(c,f->who,"");
-tc__site site;
-site.file=f->file,site.line=f->line;
 if(!tc__depth_enter(c,&c->bodies,f->who,""))return 0;
-tc__values_of(c)->scope_floor=was.scopes;
-tc__body_around a=tc__body_begin(tc__recorder_of(c),f->who,called);
-body(c,in,out,user);
-tc__site_set(c,site);
-int ok=tc__body_end(f,&a);
+int ok=tc__body_run(f,body,called,in,out,user);
 tc__depth_leave(c,&c->bodies);
-tc__scopes_check(c,site,&was);
-if(!was.visit)tc__nesting_check(c,&was);
-tc__nesting_leave(c,&was);
-return ok&&!tc__core_of(c)->unit_item;
+return ok;
 }
 static int tc__scan_turn(tc__scanning*s){
 int ok=1;
@@ -61867,17 +61880,12 @@ const tc__asking*w=(const tc__asking*)user;
 const char*file=w->s.f.file;
 int line=w->s.f.line;
 tc__meta m;
-tc__site site;
-site.file=file,site.line=line;
 out[w->n]=tc__null();
-w->body(c,in,out,w->user);
-tc__site_set(c,site);
-int ok=!tc__core_of(c)->unit_item;
+int ok=tc__body_run(&w->s.f,w->body,w->s.called,in,out,w->user);
 for(int i=0;i<w->n&&ok;i++)
 ok=tc__body_gave(c,w->s.f.who,w->s.called,i,out[i],&m);
-if(ok)
-tc__recorder_of(c)->loop_body="the test",w->test(c,out,&out[w->n],w->user);
-if(ok&&!tc__core_of(c)->unit_item)out[w->n]=tc__while_answer(w,out[w->n]);
+ok=ok&&tc__body_run(&w->s.f,w->test,"the test",out,&out[w->n],w->user);
+if(ok)out[w->n]=tc__while_answer(w,out[w->n]);
 out[w->n+1]=tc_add_s_at(in[w->n+1],1,file,line);
 }
 static int tc__while_recorded(tc__asking*w,const tc_tensor*init,tc_tensor*out){
@@ -61982,6 +61990,7 @@ tc_ctx*c;
 int n;
 tc_host_fn fn;
 void*user;
+tc__site site;
 tc_tensor t[TC__HOST_INPUTS];
 tc__host_input*input;
 tc_buffer*buffer;
@@ -62045,6 +62054,13 @@ tc__storage_unref(h->c,h->input[i].storage);
 tc__free(h->c,h->input[i].copy,h->input[i].bytes);
 }
 }
+static int tc__host_enter(const tc__host*h,tc_status*status){
+tc__nesting was=tc__nesting_enter(h->c,"host_call","","host call whose function");
+was.called="its function";
+*status=h->fn(h->user,h->buffer,h->n);
+tc__depth_leave(h->c,&h->c->hosting);
+return tc__nesting_leave(h->c,h->site,&was);
+}
 static int tc__host_run(tc__host*h,tc__host_input*input,tc_buffer*buffer){
 char text[64];
 int ok=1;
@@ -62053,8 +62069,8 @@ memset(buffer,0,(size_t)h->n*sizeof*buffer);
 h->input=input,h->buffer=buffer;
 for(int i=0;ok&&i<h->n;i++)ok=tc__host_input_open(h,i);
 ok=ok&&tc__depth_enter(h->c,&h->c->hosting,"host_call","");
-tc_status status=ok?h->fn(h->user,h->buffer,h->n):TC_OK;
-if(ok)tc__depth_leave(h->c,&h->c->hosting);
+tc_status status=TC_OK;
+ok=ok&&tc__host_enter(h,&status);
 tc__host_close(h);
 if(!status)return ok;
 return tc__fail(h->c,tc__user_status(status),"host_call: the function %s",
@@ -62081,7 +62097,7 @@ memset(&h,0,sizeof h);
 if(!tc__is_ours(tc,"host_call"))return tc__not_ours(tc);
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__host_check(tc,fn,in,n_in);
-if(ok)h.c=tc,h.fn=fn,h.user=user,h.n=n_in;
+if(ok)h.c=tc,h.fn=fn,h.user=user,h.n=n_in,h.site=site;
 ok=ok&&tc__host_break(&h,in,site)&&
 (n_in>TC__HOST_FEW?tc__host_run_many(&h):tc__host_run_few(&h));
 return tc__unit_end(tc,outer,ok);
