@@ -2006,7 +2006,7 @@ struct tc_options {
 // bytes cross, are computed again. tc_explain says what was chosen, whether that meets the budget, what is kept and what is
 // computed again. The choice is the same in every run, and for any number of threads; sizes at run time are those
 // of the visit that the program is made in. The last block and the ends of the others are kept in any case, so a budget may
-// be out of reach. Custom ops in blocks run twice. Where there are loops (tc_scan) nothing is computed again.
+// be out of reach. Custom ops in blocks run twice. What is in a loop (tc_scan) is not chosen; what stands around it is.
 // Gradients have the same bits; of halves, which are rounded where they are stored, and more or less of them is, under
 // option round_each_op alone. The summary of tc_explain says where a budget is not met.
 // As torch._functorch.config.activation_memory_budget, in percent, but of all intermediates.
@@ -3281,7 +3281,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x46360fc03cb6590cu
+#define TC__BUILD_ID 0xc18d5fae0e673789u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -19626,7 +19626,9 @@ const tc__visit*visit;
 tc__ixenv env;
 uint32_t n;
 uint8_t*need;
-uint8_t*inside;
+uint8_t*
+inside;
+uint8_t*looped;
 uint32_t*last;
 double
 *held;
@@ -19652,6 +19654,7 @@ static void tc__budget_close(tc__budget*b){
 tc_ctx*c=b->ctx;
 if(b->need)TC__FREE_ARRAY(c,b->need,b->n);
 if(b->inside)TC__FREE_ARRAY(c,b->inside,b->n);
+if(b->looped)TC__FREE_ARRAY(c,b->looped,b->n);
 if(b->last)TC__FREE_ARRAY(c,b->last,b->n);
 if(b->held)TC__FREE_ARRAY(c,b->held,b->n);
 if(b->crossing)TC__FREE_ARRAY(c,b->crossing,b->n+1);
@@ -19707,10 +19710,29 @@ for(uint32_t i=s->position+1;i<t->position;i++)
 if(tc__is_composite((tc__op)b->visit->path.at[i]->op))return 0;
 return 1;
 }
+static int tc__budget_loops(tc__budget*b){
+const tc__graph*g=b->g;
+uint32_t*in=tc__loops_of(g);
+for(uint32_t i=0;in&&i<b->n;i++)
+b->looped[i]=(uint8_t)(in[i]||tc__ops[g->node.at[i]->op].kind==TC__KIND_LOOP);
+for(size_t k=0;in&&k<g->loop.count;k++)
+for(uint32_t i=g->loop.at[k].first;i<g->loop.at[k].last&&i<b->n;i++)
+b->looped[i]=1;
+if(in)TC__FREE_ARRAY(g->ctx,in,g->node.count);
+return in!=NULL;
+}
+static int tc__budget_begins(const tc__budget*b,uint32_t i){
+return i<b->n&&b->looped[i]!=b->looped[i-1];
+}
+static int tc__budget_repeats(const tc__budget*b,size_t k){
+return!b->looped[b->end.at[k]-1];
+}
 static void tc__budget_join(tc__budget*b,const tc__checkpoint*own,size_t n){
 for(uint32_t i=1;i<b->n;i++)
 b->inside[i]=(uint8_t)tc__budget_is_call(b,b->g->node.at[i-1]->from,
 b->g->node.at[i]->from);
+for(uint32_t i=1;i<b->n;i++)
+if(b->looped[i]||b->looped[i-1])b->inside[i]=!tc__budget_begins(b,i);
 for(size_t i=0;i<n;i++)
 for(uint32_t k=own[i].first+1;k<own[i].end&&k<b->n;k++)
 b->inside[k]=1;
@@ -19722,10 +19744,13 @@ memset(b,0,sizeof*b);
 b->ctx=g->ctx,b->g=g,b->visit=v,b->n=y->id+1,b->env.sym=v->size.at;
 b->need=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
 b->inside=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
+b->looped=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
 b->last=TC__NEW_ARRAY(g->ctx,uint32_t,b->n);
 b->held=TC__NEW_ARRAY(g->ctx,double,b->n);
 b->crossing=TC__NEW_ARRAY(g->ctx,double,b->n+1);
-if(!b->need||!b->inside||!b->last||!b->held||!b->crossing)return 0;
+if(!b->need||!b->inside||!b->looped||!b->last||!b->held||!b->crossing)
+return 0;
+if(g->loop.count&&!tc__budget_loops(b))return 0;
 tc__budget_join(b,own,n);
 tc__budget_look(b);
 return tc__budget_hold(b,blocks);
@@ -19741,6 +19766,8 @@ if(kept<=size/2||i+1>=b->n||b->inside[i+1])continue;
 if(end==b->n||b->crossing[i+1]<b->crossing[end])end=i+1;
 }
 if(i==b->n&&kept<=size)end=b->n;
+for(uint32_t k=first+1;k<end;k++)
+if(tc__budget_begins(b,k))end=k;
 if(!TC__PUSH(b->ctx,b->end,end))return 0;
 }
 return 1;
@@ -19753,13 +19780,15 @@ d->blocks=(uint32_t)b->end.count-1,d->again=0,d->peak=blocks->peak;
 d->work=0;
 for(uint32_t k=0;k<d->blocks&&d->peak>blocks->most;k++){
 double own=0,end=0;
+int repeats=tc__budget_repeats(b,k);
 for(;i<b->end.at[k];i++){
 const tc__node*n=b->g->node.at[i];
 own+=b->held[i];
-if(b->need[i])work+=tc__node_work(b->g,n,&b->env);
+if(repeats&&b->need[i])work+=tc__node_work(b->g,n,&b->env);
 if(tc__budget_counts(b,n)&&b->last[i]>=b->end.at[k])
 end+=tc__budget_bytes(b,i);
 }
+if(!repeats)continue;
 if(ends+own>again)again=ends+own;
 kept-=own,ends+=end;
 double peak=fixed+(kept+ends>again?kept+ends:again);
@@ -19809,13 +19838,15 @@ size_t n,tc__checkpoints*all){
 for(size_t i=0;i<blocks;i++){
 tc__checkpoint k;
 k.first=i?b->end.at[i-1]:0,k.end=b->end.at[i],k.outer=0;
-if(!TC__PUSH(b->ctx,*all,k))return 0;
+if(tc__budget_repeats(b,i)&&!TC__PUSH(b->ctx,*all,k))return 0;
 }
+uint32_t put=(uint32_t)all->count;
 for(size_t i=0;i<n;i++){
 tc__checkpoint k=own[i];
-size_t at=0;
-while(at<blocks&&b->end.at[at]<=k.first)at++;
-k.outer=k.outer?k.outer+(uint32_t)blocks:at<blocks?(uint32_t)at+1:0;
+uint32_t at=0;
+while(at<put&&all->at[at].end<=k.first)at++;
+int within=at<put&&all->at[at].first<=k.first;
+k.outer=k.outer?k.outer+put:within?at+1:0;
 if(!TC__PUSH(b->ctx,*all,k))return 0;
 }
 return 1;
@@ -19825,7 +19856,7 @@ tc__blocks*blocks,const tc__checkpoint*own,size_t n,
 tc__checkpoints*all){
 tc__budget b;
 size_t again=0;
-int ok=1,wanted=blocks&&blocks->held&&!g->loop.count;
+int ok=1,wanted=blocks&&blocks->held!=NULL;
 all->count=0;
 if(wanted)ok=tc__budget_open(&b,g,y,v,blocks,own,n);
 if(wanted&&ok)again=tc__budget_choose(&b,blocks,&ok);
@@ -21624,6 +21655,7 @@ return 1;
 static void tc__derive_loop(tc__derive*d,uint32_t loop){
 tc__graph*g=d->g;
 tc__back b;
+d->inside=0;
 tc__derive s=*d;
 int how=0;
 for(uint32_t i=g->loop.at[loop].first;i<d->n;i++){
@@ -51407,6 +51439,12 @@ size_t bytes=p->plan.bytes;
 for(const tc__dispatch*r=p->dispatch;r;r=r->next)bytes+=r->plan.bytes;
 return bytes;
 }
+static double tc__node_turns(const tc__graph*g,const tc__node*n,const tc__ixenv*env){
+double turns=1;
+for(uint32_t l=n->loop;l;l=g->loop.at[l-1].outer)
+turns*=(double)tc__ix_eval(g->ix,g->loop.at[l-1].turns,env);
+return turns;
+}
 static int tc__program_demand(const tc__program*p,tc__demand*needs){
 const tc__graph*g=&p->graph;
 tc__ixenv env;
@@ -51419,7 +51457,7 @@ if(!p->output.at[i].alias)live[p->output.at[i].node]=1;
 for(size_t i=g->node.count;live&&i-- >0;){
 const tc__node*n=g->node.at[i];
 if(!live[i])continue;
-needs->work+=tc__node_work(g,n,&env);
+needs->work+=tc__node_work(g,n,&env)*tc__node_turns(g,n,&env);
 for(uint32_t k=0;k<n->n_in;k++)live[n->in[k]]=1;
 }
 if(live)TC__FREE_ARRAY(p->ctx,live,g->node.count+1);
@@ -51640,8 +51678,7 @@ int percent=m->p->memory_budget;
 if(percent<=0||percent>=100||!m->p->derives)return 1;
 if(!tc__program_plan_for(m->p,m->v))return 0;
 int ok=tc__search_open(&s,m->p,m->count);
-int loops=m->p->graph.loop.count!=0;
-while(ok&&!loops&&tc__search_next(&s,&m->blocks))ok=tc__making_try(m,&s);
+while(ok&&tc__search_next(&s,&m->blocks))ok=tc__making_try(m,&s);
 m->p->without=s.without.bytes,m->p->within=s.best.bytes;
 m->p->again=s.without.work>0?s.best.work/s.without.work-1:0;
 tc__search_close(&s,m->ctx);
