@@ -1357,9 +1357,10 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
 // Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
-// (TC_E_NULL) or expanded, and no memory is shared by a parameter and its states, all of which are written
-// (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
-// written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
+// (TC_E_NULL) or expanded. What is written, parameters, states and the step, shares no memory: nothing is in a list
+// twice, under whatever handle, but parts of one buffer may be (TC_E_ALIAS). Numbers are 0 or more, betas less than
+// 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is written. Everything is checked
+// before the first write. States are tensors of yours, 0 before the first step:
 // saved and read back they go on as before. lr and the like are given to programs at run time once they
 // change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
 //
@@ -1443,7 +1444,7 @@ TCDEF tc_status tc_lr_scale_begin_at(tc_tensor factor, const char *file, int lin
 TCDEF tc_status tc_lr_scale_end_at(tc_ctx *tc, const char *file, int line);
 
 // ---- gradients clipped, in place ----
-// Floats of any sizes (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
+// Floats of any sizes, none twice (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
 // torch.nn.utils.
 
 // Gives the norm of all elements of n >= 1 gradients together (TC_E_ARG), a scalar that nothing was waited
@@ -1703,6 +1704,9 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
 // (the inputs are unmodified then), or of a call in the region. An op that was refused gave null; the others
 // run. TC_E_REGION too where a region begun inside this one was left without its end: that is told by where
 // they stand, so a region is ended in the function that begins it (or all are by functions made for that).
+// Code of yours that is called inside (bodies of functions, loops, branches and checkpoints, gradients of ops, host
+// calls) ends nothing that was begun around it: regions (TC_E_REGION), tc_disable_begin, scopes and ranges (TC_E_STATE)
+// stay open, and go on behind it. A region, scope or tc_disable_begin that it leaves open is an error, too, and ends there.
 TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)
@@ -2012,7 +2016,7 @@ struct tc_options {
 // bytes cross, are computed again. tc_explain says what was chosen, whether that meets the budget, what is kept and what is
 // computed again. The choice is the same in every run, and for any number of threads; sizes at run time are those
 // of the visit that the program is made in. The last block and the ends of the others are kept in any case, so a budget may
-// be out of reach. Custom ops in blocks run twice. Where there are loops (tc_scan) nothing is computed again.
+// be out of reach. Custom ops in blocks run twice. What is in a loop (tc_scan) is not chosen; what stands around it is.
 // Gradients have the same bits; of halves, which are rounded where they are stored, and more or less of them is, under
 // option round_each_op alone. The summary of tc_explain says where a budget is not met.
 // As torch._functorch.config.activation_memory_budget, in percent, but of all intermediates.
@@ -3289,7 +3293,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5452cc98603c7f64u
+#define TC__BUILD_ID 0xc524b7a6d59d5990u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7869,8 +7873,9 @@ if(nx&&x->stride==period)x++,nx--;
 if(ny&&y->stride==period)y++,ny--;
 int64_t apart=(b-a)%period;
 a=0,b=apart<0?apart+period:apart;
-if(tc__steps_reach(x,nx)>period||b+tc__steps_reach(y,ny)>period)
-return 1;
+reach_x=tc__steps_reach(x,nx),reach_y=tc__steps_reach(y,ny);
+if(reach_x>period||reach_y>period)return 1;
+if(b+reach_y>period&&tc__steps_meet(0,x,nx,b-period,y,ny))return 1;
 }
 }
 static int tc__layouts_meet(const tc__layout*a,int64_t a_at,const tc__layout*b,
@@ -10513,6 +10518,11 @@ size_t scopes;
 int outermost;
 tc__lexical lexical;
 }tc__before;
+typedef struct tc__floor{
+const char*whose;
+const tc__visit*visit;
+int depth,skipped,disabled,no_grad;
+}tc__floor;
 typedef struct tc__recorder{
 tc__values values;
 const tc__hooks*hooks;
@@ -10527,8 +10537,7 @@ tc__inner inner[TC__INNER_TOLD];
 int skipped;
 int disabled;
 tc__visit*suspended;
-int bodies;
-int body_depth;
+tc__floor floor;
 const char*loop,*loop_body;
 const char*own;
 uint32_t own_first;
@@ -10556,6 +10565,9 @@ static tc__lexical*tc__lexical_now(tc_ctx*c){
 tc__recorder*r=tc__recorder_of(c);
 tc__visit*v=r->visit?r->visit:r->suspended;
 return v?&v->lexical:&r->lexical;
+}
+static int tc__is_in_body(const tc__recorder*r){
+return r->visit&&r->floor.whose&&r->floor.visit==r->visit;
 }
 static uint64_t tc__visit_seed(tc_ctx*c,const tc__visit*v){
 return v->state==TC__VISIT_DONE?v->seed:tc__recorder_of(c)->seed;
@@ -14478,24 +14490,6 @@ char text[TC__UNWRITABLE_TEXT];
 return!tc__unwritable(f->c,dst,&s,text)||
 tc__fail(f->c,s,"%s: %s",f->who,text);
 }
-static void tc__tensor_bytes(const tc__tensor*t,const tc__layout*l,intptr_t*low,
-intptr_t*high){
-int64_t size=(int64_t)tc__dtype(l->dtype)->bytes;
-*low=*high=(intptr_t)t->storage->data;
-*low+=(intptr_t)((t->offset+l->low)*size);
-*high+=(intptr_t)((t->offset+l->high+1)*size);
-}
-static int tc__memories_meet(tc_ctx*c,tc_tensor a,tc_tensor b){
-const tc__tensor*x=tc__tensor_find(c,a),*y=tc__tensor_find(c,b);
-intptr_t low[2],high[2];
-if(!x||!y)return a.id==b.id;
-const tc__layout*l=tc__layout_at(c,x->layout),*m=tc__layout_at(c,y->layout);
-if(x->storage==y->storage)return tc__layouts_meet(l,x->offset,m,y->offset);
-if(!tc__storages_meet(x->storage,y->storage)||!l->numel||!m->numel)return 0;
-tc__tensor_bytes(x,l,&low[0],&high[0]);
-tc__tensor_bytes(y,m,&low[1],&high[1]);
-return low[0]<high[1]&&low[1]<high[0];
-}
 static int tc__broadcasts_to(const tc__meta*v,const tc__meta*dst){
 int lead=dst->rank-v->rank,ok=lead>=0;
 for(int i=0;ok&&i<v->rank;i++)
@@ -17094,6 +17088,175 @@ f->word[TC__CONV_TRANSPOSE1D_GROUPS]=tc__ix_const(groups);
 tc_tensor image=tc_unsqueeze(x,-2),w=tc_unsqueeze(weight,-2);
 return tc_squeeze(tc_conv_transpose2d_with(image,w,bias,&o),-2);
 }
+// ---- gen/graph/twice.c
+enum{TC__TARGET_OF_ALL=-1,TC__TARGETS_FEW=8,TC__TARGETS_DEEP=2*TC_MAX_RANK};
+typedef struct tc__target{
+tc_tensor t;
+const char*name;
+int at;
+uint32_t number;
+uint64_t owner;
+int alone;
+uint64_t space;
+uint32_t layout;
+int64_t origin;
+int64_t begin;
+int64_t low,high;
+int64_t from,to;
+}tc__target;
+typedef struct tc__targets{
+tc_ctx*c;
+TC__VEC(tc__target)all;
+int meet;
+tc__target first,again;
+}tc__targets;
+static const tc__visit*tc__target_visit(tc_ctx*c,tc_tensor t){
+const tc__visit*v=tc__is_visit(t)?tc__visit_find(c,t):NULL;
+int open=v&&v->state==TC__VISIT_OPEN&&tc__position(t)<v->path.count;
+return open?v:NULL;
+}
+static const tc__storage*tc__target_storage(tc_ctx*c,tc_tensor t,uint64_t*owner,
+int64_t*begin){
+const tc__visit*v=tc__target_visit(c,t);
+const tc__tensor*e=v?NULL:tc__tensor_find(c,t);
+const tc__storage*in=e?e->storage:NULL;
+*owner=t.id,*begin=e?e->offset:0;
+if(v){
+uint32_t code=tc__memory_of(v,tc__position(t)),is=code&~TC__EXTERNAL;
+if(code==is)return*owner=(uint64_t)(uintptr_t)v->path.at[is],in;
+in=v->external.at[is].storage,*begin=v->external.at[is].offset;
+}
+if(in)*owner=(uint64_t)(uintptr_t)in;
+return in;
+}
+static int tc__targets_add(tc__targets*all,tc_tensor t,const char*name,int at){
+tc__target s;
+memset(&s,0,sizeof s);
+s.t=t,s.name=name,s.at=at,s.number=(uint32_t)all->all.count;
+const tc__storage*in=tc__target_storage(all->c,t,&s.owner,&s.begin);
+s.alone=!in||in->owner==TC__OWNED;
+return TC__PUSH(all->c,all->all,s);
+}
+static int tc__target_lay(tc_ctx*c,tc__target*s){
+const tc__visit*v=tc__target_visit(c,s->t);
+const tc__storage*in=tc__target_storage(c,s->t,&s->owner,&s->begin);
+int64_t within=0;
+s->layout=
+v?tc__code_layout(c,v,tc__position(s->t),&within):tc__layout_of(c,s->t);
+s->space=s->owner,s->high=1;
+if(s->layout){
+const tc__layout*l=tc__layout_at(c,s->layout);
+int64_t size=(int64_t)tc__dtype(l->dtype)->bytes;
+if(!l->numel)return 0;
+if(in)s->space=l->device,s->origin=(int64_t)(intptr_t)in->data;
+s->begin=s->origin+(s->begin+within)*size;
+s->low=s->begin+l->low*size,s->high=s->begin+(l->high+1)*size;
+}
+s->from=s->low,s->to=s->high;
+return 1;
+}
+static int tc__target_meets(tc_ctx*c,const tc__target*a,const tc__target*b){
+if(a->space!=b->space||a->high<=b->low||b->high<=a->low)return 0;
+if(!a->layout||!b->layout)return 1;
+const tc__layout*l=tc__layout_at(c,a->layout),*m=tc__layout_at(c,b->layout);
+int64_t size=(int64_t)tc__dtype(l->dtype)->bytes,apart=b->begin-a->begin;
+if(size!=(int64_t)tc__dtype(m->dtype)->bytes||apart%size)return 1;
+return tc__layouts_meet(l,0,m,apart/size);
+}
+static void tc__targets_note(tc__targets*all,const tc__target*a,const tc__target*b){
+const tc__target*first=a->number<b->number?a:b,*again=first==a?b:a;
+if(all->meet&&
+(all->again.number<again->number||
+(all->again.number==again->number&&all->first.number<=first->number)))
+return;
+all->meet=1,all->first=*first,all->again=*again;
+}
+static void tc__targets_pairs(tc__targets*all,const tc__target*s,size_t n){
+for(size_t i=0;i<n;i++)
+for(size_t k=i+1;k<n&&s[k].from<s[i].to;k++)
+if(tc__target_meets(all->c,&s[i],&s[k]))tc__targets_note(all,&s[i],&s[k]);
+}
+static int tc__target_order(const void*x,const void*y){
+const tc__target*a=(const tc__target*)x,*b=(const tc__target*)y;
+if(a->space!=b->space)return a->space<b->space?-1:1;
+if(a->from!=b->from)return a->from<b->from?-1:1;
+return a->number<b->number?-1:a->number>b->number;
+}
+static int64_t tc__target_stride(tc_ctx*c,const tc__target*s,int64_t below,
+int64_t*reach){
+const tc__layout*l=s->layout?tc__layout_at(c,s->layout):NULL;
+int64_t size=l?(int64_t)tc__dtype(l->dtype)->bytes:1,most=0;
+*reach=size;
+for(int d=0;l&&d<l->rank;d++){
+int64_t stride=(l->strides[d]<0?-l->strides[d]:l->strides[d])*size;
+if(l->dims[d]<=1||stride>=below)continue;
+*reach+=(l->dims[d]-1)*stride;
+if(stride>most)most=stride;
+}
+return most;
+}
+static int64_t tc__targets_origin(const tc__target*s,size_t n){
+for(size_t i=1;i<n;i++)
+if(s[i].owner!=s[0].owner)return s[0].from;
+return s[0].origin;
+}
+static int64_t tc__targets_fold(tc_ctx*c,tc__target*s,size_t n,int64_t below){
+int64_t period=0,reach,first=below==INT64_MAX?tc__targets_origin(s,n):0;
+for(size_t i=0;i<n;i++){
+int64_t stride=tc__target_stride(c,&s[i],below,&reach);
+if(stride>period)period=stride;
+}
+for(size_t i=0;i<n&&period;i++){
+tc__target_stride(c,&s[i],period,&reach);
+if((s[i].from-first)%period+reach>period)return 0;
+}
+for(size_t i=0;i<n&&period;i++){
+tc__target_stride(c,&s[i],period,&reach);
+s[i].from=(s[i].from-first)%period,s[i].to=s[i].from+reach;
+}
+return period;
+}
+static void tc__targets_search(tc__targets*all,tc__target*s,size_t n,int64_t below,
+int deep){
+size_t end;
+qsort(s,n,sizeof*s,tc__target_order);
+for(size_t at=0;at<n;at=end){
+int64_t to=s[at].to,period=0;
+for(end=at+1;end<n&&s[end].space==s[at].space&&s[end].from<to;
+end++)
+if(s[end].to>to)to=s[end].to;
+if(end-at>TC__TARGETS_FEW&&deep<TC__TARGETS_DEEP)
+period=tc__targets_fold(all->c,s+at,end-at,below);
+if(period)
+tc__targets_search(all,s+at,end-at,period,deep+1);
+else
+tc__targets_pairs(all,s+at,end-at);
+}
+}
+static int tc__targets_crowd(tc__targets*all){
+size_t n=all->all.count,room=2*TC__TARGETS_FEW,at;
+tc__target*s=all->all.at;
+while(room<2*n)room*=2;
+uint32_t*known=TC__NEW_ARRAY(all->c,uint32_t,room);
+for(size_t i=0;known&&i<n;i++){
+at=(size_t)tc__hash_mix(0,s[i].owner)&(room-1);
+while(known[at]&&s[known[at]-1].owner!=s[i].owner)
+at=(at+1)&(room-1);
+if(known[at])s[i].alone=s[known[at]-1].alone=0;
+known[at]=(uint32_t)i+1;
+}
+if(known)TC__FREE_ARRAY(all->c,known,room);
+return known!=NULL;
+}
+static int tc__targets_look(tc__targets*all){
+tc__target*s=all->all.at;
+size_t n=0;
+if(!tc__targets_crowd(all))return 0;
+for(size_t i=0;i<all->all.count;i++)
+if(!s[i].alone&&tc__target_lay(all->c,&s[i]))s[n++]=s[i];
+if(n>1)tc__targets_search(all,s,n,INT64_MAX,0);
+return 1;
+}
 // ---- gen/graph/updates.c
 enum{TC__OPTIM_STATES=3,TC__OPTIM_NUMBERS=3};
 typedef struct tc__optim_set{
@@ -17188,19 +17351,6 @@ if(!tc__unwritable(o->f.c,t,&s,text))return 1;
 return tc__fail(o->f.c,s,"%s: %s%s: %s",o->f.who,what,
 tc__updates_number(o->of,o->at,number),text);
 }
-static int tc__optim_apart(const tc__optim*o,const char*const*what,const tc_tensor*t,
-int n){
-char number[24];
-for(int i=1;i<n;i++)
-for(int k=0;k<i;k++)
-if(tc__memories_meet(o->f.c,t[k],t[i]))
-return tc__fail(o->f.c,TC_E_ALIAS,
-"%s: %s%s shares memory with its %s, and both are written; "
-"give each a tensor of its own",
-o->f.who,what[i],tc__updates_number(o->of,o->at,number),
-what[k]);
-return 1;
-}
 static int tc__optim_begin(tc__optim*o,const tc__updates*l,int at){
 o->of=l,o->at=at;
 if(!tc__begin(&o->f,l->who,l->param[at],l->file,l->line))return 0;
@@ -17218,19 +17368,12 @@ return 0;
 }
 static int tc__optim_check(const tc__updates*l,int at){
 tc__optim o;
-const char*what[1+TC__OPTIM_STATES];
-tc_tensor written[1+TC__OPTIM_STATES];
-int n=1;
 if(!tc__optim_given(l,at)||!tc__optim_begin(&o,l,at))return 0;
-what[0]=l->what,written[0]=l->param[at];
 int ok=tc__optim_state(&o,l->what,l->param[at]);
 if(ok&&l->grad)ok=tc__optim_operand(&o,"grad",l->grad[at]);
-for(int k=0;ok&&k<TC__OPTIM_STATES;k++){
-if(!l->state[k].name)continue;
-what[n]=l->state[k].name,written[n]=l->state[k].at[at];
-ok=tc__optim_state(&o,what[n],written[n]),n++;
-}
-ok=ok&&tc__optim_apart(&o,what,written,n);
+for(int k=0;ok&&k<TC__OPTIM_STATES;k++)
+if(l->state[k].name)
+ok=tc__optim_state(&o,l->state[k].name,l->state[k].at[at]);
 tc__leave_null(&o.f);
 return ok;
 }
@@ -17244,6 +17387,49 @@ if(f.x.rank||!tc__is_arithmetic(f.x.dtype))
 return tc__fail(f.c,TC_E_SHAPE,"%s: step is %s%s, a scalar f32 is needed",l->who,
 tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
 return tc__writable(&f,l->step);
+}
+static int tc__updates_written(const tc__updates*l,tc__targets*all){
+size_t most=(size_t)l->n*(1+TC__OPTIM_STATES)+1;
+int ok=TC__VEC_RESERVE(all->c,all->all,most);
+if(l->counted)ok=ok&&tc__targets_add(all,l->step,"step",TC__TARGET_OF_ALL);
+for(int i=0;ok&&i<l->n;i++){
+ok=tc__targets_add(all,l->param[i],l->what,i);
+for(int k=0;ok&&k<TC__OPTIM_STATES;k++)
+if(l->state[k].name)
+ok=tc__targets_add(all,l->state[k].at[i],l->state[k].name,i);
+}
+return ok;
+}
+static int tc__updates_refuse(const tc__updates*l,const tc__api*f,
+const tc__target*first,const tc__target*again){
+char a[24],b[24];
+int both=first->at==again->at;
+int same=first->owner==again->owner&&first->layout==again->layout&&
+first->begin==again->begin&&!both;
+tc__updates_number(l,again->at,a);
+tc__updates_number(l,first->at,b);
+if(both||first->at==TC__TARGET_OF_ALL)b[0]=0;
+if(same)
+return tc__fail(f->c,TC_E_ALIAS,
+"%s: %s%s is %s%s, which would be written twice; give it once",
+f->who,again->name,a,first->name,b);
+return tc__fail(f->c,TC_E_ALIAS,
+"%s: %s%s shares memory with %s%s%s, and both are written; give each a "
+"tensor of its own",
+f->who,again->name,a,both?"its ":"",first->name,b);
+}
+static int tc__updates_apart(const tc__updates*l){
+tc__api f;
+tc__targets all;
+tc_tensor about=tc__updates_first(l);
+if(!l->n)return 1;
+if(!tc__api_of(&f,l->who,about,l->file,l->line))return 0;
+memset(&all,0,sizeof all);
+all.c=f.c;
+int ok=tc__updates_written(l,&all)&&tc__targets_look(&all);
+if(ok&&all.meet)ok=tc__updates_refuse(l,&f,&all.first,&all.again);
+TC__VEC_FREE(f.c,all.all);
+return ok;
 }
 static int tc__numbers_check(const tc__updates*l){
 const tc__optim_set*s=&l->set;
@@ -17290,7 +17476,7 @@ static int tc__updates_check(const tc__updates*l){
 int ok=tc__numbers_check(l)&&tc__lr_scale_check(l)&&
 (!l->counted||tc__count_check(l));
 for(int i=0;ok&&i<l->n;i++)ok=tc__optim_check(l,i);
-return ok;
+return ok&&tc__updates_apart(l);
 }
 // ---- gen/graph/optim.c
 static tc_tensor tc__optim_value(const tc__optim*o,tc_tensor t){
@@ -18894,14 +19080,11 @@ tc_tensor out,tc_tensor seed,tc_tensor*g){
 tc__recorder*r=tc__recorder_of(f->c);
 const char*outer=r->own;
 uint32_t outer_first=r->own_first;
-int outer_depth=r->body_depth;
 char text[64];
 tc__theirs theirs=tc__theirs_begin(f->c);
 r->own=o->op.name,r->own_first=(uint32_t)r->visit->path.count;
-r->bodies++,r->body_depth=r->depth;
 tc_status s=r->hooks->gradient(f->c,&o->op,in,out,seed,g);
 r->own=outer,r->own_first=outer_first;
-r->bodies--,r->body_depth=outer_depth;
 tc__theirs_end(f->c,theirs);
 if(s)
 return tc__fail(f->c,tc__user_status(s),"custom op \"%s\": its gradient %s",
@@ -19035,9 +19218,10 @@ memset(&k,0,sizeof k);
 k.op=TC_OP_NO_GRAD,k.attr=&on,k.n_attr=1;
 k.site.file=file,k.site.line=line;
 tc__site_set(c,k.site);
-int ok=
-on||v->no_grad||
-tc__fail(c,TC_E_STATE,"%s: there was no tc_no_grad_begin in this region",who);
+int body=tc__is_in_body(tc__recorder_of(c));
+int ok=on||v->no_grad>(body?tc__recorder_of(c)->floor.no_grad:0)||
+tc__fail(c,TC_E_STATE,"%s: there was no tc_no_grad_begin in this %s",who,
+body?"body":"region");
 ok=ok&&tc__visit_step(c,v,&k)!=NULL;
 if(ok)v->no_grad+=on?1:-1;
 return tc__unit_end(c,outer,ok);
@@ -19561,7 +19745,9 @@ const tc__visit*visit;
 tc__ixenv env;
 uint32_t n;
 uint8_t*need;
-uint8_t*inside;
+uint8_t*
+inside;
+uint8_t*looped;
 uint32_t*last;
 double
 *held;
@@ -19587,6 +19773,7 @@ static void tc__budget_close(tc__budget*b){
 tc_ctx*c=b->ctx;
 if(b->need)TC__FREE_ARRAY(c,b->need,b->n);
 if(b->inside)TC__FREE_ARRAY(c,b->inside,b->n);
+if(b->looped)TC__FREE_ARRAY(c,b->looped,b->n);
 if(b->last)TC__FREE_ARRAY(c,b->last,b->n);
 if(b->held)TC__FREE_ARRAY(c,b->held,b->n);
 if(b->crossing)TC__FREE_ARRAY(c,b->crossing,b->n+1);
@@ -19642,10 +19829,29 @@ for(uint32_t i=s->position+1;i<t->position;i++)
 if(tc__is_composite((tc__op)b->visit->path.at[i]->op))return 0;
 return 1;
 }
+static int tc__budget_loops(tc__budget*b){
+const tc__graph*g=b->g;
+uint32_t*in=tc__loops_of(g);
+for(uint32_t i=0;in&&i<b->n;i++)
+b->looped[i]=(uint8_t)(in[i]||tc__ops[g->node.at[i]->op].kind==TC__KIND_LOOP);
+for(size_t k=0;in&&k<g->loop.count;k++)
+for(uint32_t i=g->loop.at[k].first;i<g->loop.at[k].last&&i<b->n;i++)
+b->looped[i]=1;
+if(in)TC__FREE_ARRAY(g->ctx,in,g->node.count);
+return in!=NULL;
+}
+static int tc__budget_begins(const tc__budget*b,uint32_t i){
+return i<b->n&&b->looped[i]!=b->looped[i-1];
+}
+static int tc__budget_repeats(const tc__budget*b,size_t k){
+return!b->looped[b->end.at[k]-1];
+}
 static void tc__budget_join(tc__budget*b,const tc__checkpoint*own,size_t n){
 for(uint32_t i=1;i<b->n;i++)
 b->inside[i]=(uint8_t)tc__budget_is_call(b,b->g->node.at[i-1]->from,
 b->g->node.at[i]->from);
+for(uint32_t i=1;i<b->n;i++)
+if(b->looped[i]||b->looped[i-1])b->inside[i]=!tc__budget_begins(b,i);
 for(size_t i=0;i<n;i++)
 for(uint32_t k=own[i].first+1;k<own[i].end&&k<b->n;k++)
 b->inside[k]=1;
@@ -19657,10 +19863,13 @@ memset(b,0,sizeof*b);
 b->ctx=g->ctx,b->g=g,b->visit=v,b->n=y->id+1,b->env.sym=v->size.at;
 b->need=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
 b->inside=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
+b->looped=TC__NEW_ARRAY(g->ctx,uint8_t,b->n);
 b->last=TC__NEW_ARRAY(g->ctx,uint32_t,b->n);
 b->held=TC__NEW_ARRAY(g->ctx,double,b->n);
 b->crossing=TC__NEW_ARRAY(g->ctx,double,b->n+1);
-if(!b->need||!b->inside||!b->last||!b->held||!b->crossing)return 0;
+if(!b->need||!b->inside||!b->looped||!b->last||!b->held||!b->crossing)
+return 0;
+if(g->loop.count&&!tc__budget_loops(b))return 0;
 tc__budget_join(b,own,n);
 tc__budget_look(b);
 return tc__budget_hold(b,blocks);
@@ -19676,6 +19885,8 @@ if(kept<=size/2||i+1>=b->n||b->inside[i+1])continue;
 if(end==b->n||b->crossing[i+1]<b->crossing[end])end=i+1;
 }
 if(i==b->n&&kept<=size)end=b->n;
+for(uint32_t k=first+1;k<end;k++)
+if(tc__budget_begins(b,k))end=k;
 if(!TC__PUSH(b->ctx,b->end,end))return 0;
 }
 return 1;
@@ -19688,13 +19899,15 @@ d->blocks=(uint32_t)b->end.count-1,d->again=0,d->peak=blocks->peak;
 d->work=0;
 for(uint32_t k=0;k<d->blocks&&d->peak>blocks->most;k++){
 double own=0,end=0;
+int repeats=tc__budget_repeats(b,k);
 for(;i<b->end.at[k];i++){
 const tc__node*n=b->g->node.at[i];
 own+=b->held[i];
-if(b->need[i])work+=tc__node_work(b->g,n,&b->env);
+if(repeats&&b->need[i])work+=tc__node_work(b->g,n,&b->env);
 if(tc__budget_counts(b,n)&&b->last[i]>=b->end.at[k])
 end+=tc__budget_bytes(b,i);
 }
+if(!repeats)continue;
 if(ends+own>again)again=ends+own;
 kept-=own,ends+=end;
 double peak=fixed+(kept+ends>again?kept+ends:again);
@@ -19744,13 +19957,15 @@ size_t n,tc__checkpoints*all){
 for(size_t i=0;i<blocks;i++){
 tc__checkpoint k;
 k.first=i?b->end.at[i-1]:0,k.end=b->end.at[i],k.outer=0;
-if(!TC__PUSH(b->ctx,*all,k))return 0;
+if(tc__budget_repeats(b,i)&&!TC__PUSH(b->ctx,*all,k))return 0;
 }
+uint32_t put=(uint32_t)all->count;
 for(size_t i=0;i<n;i++){
 tc__checkpoint k=own[i];
-size_t at=0;
-while(at<blocks&&b->end.at[at]<=k.first)at++;
-k.outer=k.outer?k.outer+(uint32_t)blocks:at<blocks?(uint32_t)at+1:0;
+uint32_t at=0;
+while(at<put&&all->at[at].end<=k.first)at++;
+int within=at<put&&all->at[at].first<=k.first;
+k.outer=k.outer?k.outer+put:within?at+1:0;
 if(!TC__PUSH(b->ctx,*all,k))return 0;
 }
 return 1;
@@ -19760,7 +19975,7 @@ tc__blocks*blocks,const tc__checkpoint*own,size_t n,
 tc__checkpoints*all){
 tc__budget b;
 size_t again=0;
-int ok=1,wanted=blocks&&blocks->held&&!g->loop.count;
+int ok=1,wanted=blocks&&blocks->held!=NULL;
 all->count=0;
 if(wanted)ok=tc__budget_open(&b,g,y,v,blocks,own,n);
 if(wanted&&ok)again=tc__budget_choose(&b,blocks,&ok);
@@ -21559,6 +21774,7 @@ return 1;
 static void tc__derive_loop(tc__derive*d,uint32_t loop){
 tc__graph*g=d->g;
 tc__back b;
+d->inside=0;
 tc__derive s=*d;
 int how=0;
 for(uint32_t i=g->loop.at[loop].first;i<d->n;i++){
@@ -51548,6 +51764,12 @@ size_t bytes=p->plan.bytes;
 for(const tc__dispatch*r=p->dispatch;r;r=r->next)bytes+=r->plan.bytes;
 return bytes;
 }
+static double tc__node_turns(const tc__graph*g,const tc__node*n,const tc__ixenv*env){
+double turns=1;
+for(uint32_t l=n->loop;l;l=g->loop.at[l-1].outer)
+turns*=(double)tc__ix_eval(g->ix,g->loop.at[l-1].turns,env);
+return turns;
+}
 static int tc__program_demand(const tc__program*p,tc__demand*needs){
 const tc__graph*g=&p->graph;
 tc__ixenv env;
@@ -51560,7 +51782,7 @@ if(!p->output.at[i].alias)live[p->output.at[i].node]=1;
 for(size_t i=g->node.count;live&&i-- >0;){
 const tc__node*n=g->node.at[i];
 if(!live[i])continue;
-needs->work+=tc__node_work(g,n,&env);
+needs->work+=tc__node_work(g,n,&env)*tc__node_turns(g,n,&env);
 for(uint32_t k=0;k<n->n_in;k++)live[n->in[k]]=1;
 }
 if(live)TC__FREE_ARRAY(p->ctx,live,g->node.count+1);
@@ -51781,8 +52003,7 @@ int percent=m->p->memory_budget;
 if(percent<=0||percent>=100||!m->p->derives)return 1;
 if(!tc__program_plan_for(m->p,m->v))return 0;
 int ok=tc__search_open(&s,m->p,m->count);
-int loops=m->p->graph.loop.count!=0;
-while(ok&&!loops&&tc__search_next(&s,&m->blocks))ok=tc__making_try(m,&s);
+while(ok&&tc__search_next(&s,&m->blocks))ok=tc__making_try(m,&s);
 m->p->without=s.without.bytes,m->p->within=s.best.bytes;
 m->p->again=s.without.work>0?s.best.work/s.without.work-1:0;
 tc__search_close(&s,m->ctx);
@@ -57316,62 +57537,78 @@ at.file?at.file:"?",at.line);
 // ---- gen/exec/nesting.c
 typedef struct tc__nesting{
 const char*kind,*name,*called;
-const tc__visit*visit;
-int depth,skipped,disabled;
-size_t scopes,floor;
-int no_grad;
-tc__lexical*at,lexical;
+tc__floor was;
+size_t scopes;
+int outermost;
+tc__lexical*at,
+lexical;
+tc__floor floor;
+size_t scope_floor;
 }tc__nesting;
-static tc__nesting tc__nesting_of(tc_ctx*c,const char*kind,const char*name){
-const tc__recorder*r=tc__recorder_of(c);
+static tc__nesting tc__nesting_enter(tc_ctx*c,const char*kind,const char*name,
+const char*whose){
+tc__recorder*r=tc__recorder_of(c);
 tc__nesting n;
 n.kind=kind,n.name=name,n.called="its body";
-n.visit=r->visit;
-n.depth=r->depth,n.skipped=r->skipped,n.disabled=r->disabled;
-n.scopes=r->values.scope.count,n.floor=r->values.scope_floor;
-n.no_grad=n.visit?n.visit->no_grad:0;
+n.was.whose=whose,n.was.visit=r->visit;
+n.was.depth=r->depth,n.was.skipped=r->skipped,n.was.disabled=r->disabled;
+n.was.no_grad=r->visit?r->visit->no_grad:0;
+n.scopes=r->values.scope.count,n.outermost=tc__begins_outermost(r);
 n.at=tc__lexical_now(c),n.lexical=*n.at;
+n.floor=r->floor,n.scope_floor=r->values.scope_floor;
+r->floor=n.was,r->values.scope_floor=n.scopes;
+*n.at=tc__lexical_inside(n.at);
 return n;
 }
-static void tc__nesting_leave(tc_ctx*c,const tc__nesting*was){
+static void tc__nesting_ranges(tc_ctx*c,tc__site site,const tc__nesting*n){
 const tc__visit*v=tc__recorder_of(c)->visit;
-*was->at=was->lexical;
-if(!v||v!=was->visit)return;
-const char*file=tc__core_of(c)->site_file;
-int line=tc__core_of(c)->site_line;
-while(v->no_grad>was->no_grad&&!tc_no_grad_end_at(c,file,line))continue;
-while(v->no_grad<was->no_grad&&!tc_no_grad_begin_at(c,file,line))continue;
+*n->at=n->lexical;
+if(!v||v!=n->was.visit)return;
+while(v->no_grad>n->was.no_grad&&!tc_no_grad_end_at(c,site.file,site.line))
+continue;
 }
-static int tc__nesting_fits(const tc__recorder*r,const tc__nesting*was){
-return!r->visit||r->visit==was->visit;
+static void tc__nesting_fail(tc_ctx*c,tc_status s,const tc__nesting*n,
+const char*begin,const char*end){
+const char*mark=*n->name?"\"":"";
+tc__fail(c,s,"%s%s%s%s: %s has a %s without its %s",n->kind,mark,n->name,mark,
+n->called,begin,end);
 }
-static void tc__scopes_check(tc_ctx*c,tc__site site,const tc__nesting*was){
+static int tc__nesting_scopes(tc_ctx*c,tc__site site,const tc__nesting*n){
 tc__values*v=tc__values_of(c);
-const char*mark=*was->name?"\"":"";
-v->scope_floor=was->floor;
-if(v->scope.count<=was->scopes)return;
-tc__fail(c,TC_E_STATE,"%s%s%s%s: %s has a tc_scope_begin without its tc_scope_end",
-was->kind,mark,was->name,mark,was->called);
-while(v->scope.count>was->scopes)tc__scope_close(c,site.file,site.line);
+v->scope_floor=n->scope_floor;
+if(v->scope.count<=n->scopes)return 1;
+tc__nesting_fail(c,TC_E_STATE,n,"tc_scope_begin","tc_scope_end");
+while(v->scope.count>n->scopes)tc__scope_close(c,site.file,site.line);
+return 0;
 }
-static void tc__nesting_check(tc_ctx*c,const tc__nesting*was){
+static int tc__nesting_disables(tc_ctx*c,const tc__nesting*n){
 tc__recorder*r=tc__recorder_of(c);
-const char*mark=*was->name?"\"":"";
-int disables=r->disabled!=was->disabled;
-if(!disables&&r->depth==was->depth&&r->skipped==was->skipped&&
-tc__nesting_fits(r,was))
-return;
-tc__fail(c,TC_E_REGION,"%s%s%s%s: %s has a %s without its other half",was->kind,
-mark,was->name,mark,was->called,
-disables?"tc_disable_begin or tc_disable_end"
-:"tc_trace_begin or tc_trace_end");
-if(r->disabled&&!was->disabled)
+if(r->disabled<=n->was.disabled)return 1;
+tc__nesting_fail(c,TC_E_REGION,n,"tc_disable_begin","tc_disable_end");
+r->disabled=n->was.disabled;
+if(r->disabled)return 0;
 r->visit=r->suspended,r->suspended=NULL;
-else if(!r->disabled&&was->disabled)
-r->suspended=r->visit,r->visit=NULL;
-if(!tc__nesting_fits(r,was))
-tc__visit_abandon(c,r->visit,"was not ended by the body that began it");
-r->depth=was->depth,r->skipped=was->skipped,r->disabled=was->disabled;
+if(r->visit)tc__visit_remember(c,r->visit);
+return 0;
+}
+static int tc__nesting_regions(tc_ctx*c,const tc__nesting*n){
+tc__recorder*r=tc__recorder_of(c);
+int other=r->visit&&r->visit!=n->was.visit;
+if(!other&&r->depth==n->was.depth&&r->skipped==n->was.skipped)return 1;
+tc__nesting_fail(c,TC_E_REGION,n,"tc_trace_begin","tc_trace_end");
+if(other)tc__visit_abandon(c,r->visit,"was not ended by the body that began it");
+r->depth=n->was.depth,r->skipped=n->was.skipped;
+if(n->outermost)(void)tc__unit_end(c,c->around,0);
+return 0;
+}
+static int tc__nesting_leave(tc_ctx*c,tc__site site,const tc__nesting*n){
+tc__site_set(c,site);
+int ok=tc__nesting_scopes(c,site,n);
+ok&=tc__nesting_disables(c,n);
+ok&=tc__nesting_regions(c,n);
+tc__nesting_ranges(c,site,n);
+tc__recorder_of(c)->floor=n->floor;
+return ok;
 }
 // ---- gen/exec/function.c
 static int tc__fn_inputs_live(const tc__fcall*k){
@@ -57438,17 +57675,15 @@ tc__meta m;
 char who[100];
 uint32_t n=k->n_out+k->n_to;
 for(uint32_t i=0;i<n;i++)out[i]=tc__null();
-tc__nesting was=tc__nesting_of(f->ctx,"function ",f->region->name);
 if(!tc__depth_enter(f->ctx,&f->ctx->bodies,"function",f->region->name))return 0;
-tc__values_of(f->ctx)->scope_floor=was.scopes;
-*was.at=tc__lexical_inside(was.at),was.at->body=1;
+tc__nesting was=
+tc__nesting_enter(f->ctx,"function ",f->region->name,"function whose body");
+was.at->body=1;
 f->running++;
 f->body(f->ctx,k->seen?k->seen:k->in,out,f->user);
 f->running--;
 tc__depth_leave(f->ctx,&f->ctx->bodies);
-tc__scopes_check(f->ctx,k->site,&was);
-tc__nesting_check(f->ctx,&was);
-tc__nesting_leave(f->ctx,&was);
+(void)tc__nesting_leave(f->ctx,k->site,&was);
 if(tc__core_of(f->ctx)->unit_item||!tc__fn_inputs_live(k))return 0;
 tc__site_set(f->ctx,k->site);
 snprintf(who,sizeof who,"function \"%.80s\"",f->region->name);
@@ -57923,18 +58158,14 @@ TCDEF const char*tc_fn_demoted(const tc_fn*f){return f?f->demoted:NULL;}
 // ---- gen/exec/gradient.c
 static tc_status tc__hook_gradient(tc_ctx*c,const tc_custom_op*op,const tc_tensor*in,
 tc_tensor out,tc_tensor grad_out,tc_tensor*grad_in){
-tc__nesting was=tc__nesting_of(c,"custom op ",op->name);
 tc__site site;
 site.file=tc__core_of(c)->site_file,site.line=tc__core_of(c)->site_line;
-was.called="its gradient";
 if(!tc__depth_enter(c,&c->bodies,"custom op",op->name))return TC_E_STATE;
-tc__values_of(c)->scope_floor=was.scopes;
+tc__nesting was=tc__nesting_enter(c,"custom op ",op->name,"op whose gradient");
+was.called="its gradient";
 tc_status s=op->gradient(c,op->user,in,op->n_in,out,grad_out,grad_in);
-tc__site_set(c,site);
 tc__depth_leave(c,&c->bodies);
-tc__scopes_check(c,site,&was);
-tc__nesting_check(c,&was);
-tc__nesting_leave(c,&was);
+(void)tc__nesting_leave(c,site,&was);
 return s;
 }
 // ---- gen/exec/checkpoint.c
@@ -57975,15 +58206,12 @@ return 1;
 static int tc__checkpoint_body(const tc__checkpoint_call*k,tc_tensor*out){
 tc_ctx*c=k->c;
 tc__meta m;
-tc__nesting was=tc__nesting_of(c,tc__checkpoint_name,"");
 if(!tc__depth_enter(c,&c->bodies,tc__checkpoint_name,""))return 0;
-tc__values_of(c)->scope_floor=was.scopes;
+tc__nesting was=
+tc__nesting_enter(c,tc__checkpoint_name,"","checkpoint whose body");
 k->body(c,k->in,out,k->user);
-tc__site_set(c,k->site);
 tc__depth_leave(c,&c->bodies);
-tc__scopes_check(c,k->site,&was);
-tc__nesting_check(c,&was);
-tc__nesting_leave(c,&was);
+(void)tc__nesting_leave(c,k->site,&was);
 if(tc__core_of(c)->unit_item)return 0;
 for(int i=0;i<k->n_out;i++)
 if(!tc__body_gave(c,tc__checkpoint_name,"its body",i,out[i],&m))return 0;
@@ -60722,8 +60950,9 @@ tc__unbind_to(c,v,0);
 static void tc__abandon_open(tc_ctx*c,tc__visit*v){
 tc__recorder*r=&c->recorder;
 r->visit=r->suspended=r->hidden=NULL;
-r->depth=r->skipped=r->disabled=r->bodies=r->body_depth=0;
+r->depth=r->skipped=r->disabled=0;
 r->own=NULL;
+memset(&r->floor,0,sizeof r->floor);
 if(v)tc__abandon_visit(c,v);
 r->lexical=r->before.outermost?r->before.lexical:c->lexical_before;
 tc__here_leave(c,0);
@@ -61001,16 +61230,18 @@ in->begin=site,in->stack=stack;
 snprintf(in->name,sizeof in->name,"%s",name);
 }
 static tc_status tc__fail_in_body(tc_ctx*c,const char*who,const tc__region*r){
+const char*mark=r?"\"":"",*name=r?r->name:"";
 tc__fail(c,TC_E_REGION,
-"%s: region \"%s\" is open around the %s this is; end it behind that",who,
-r->name,c->recorder.own?"op whose gradient":"loop or branch whose body");
+"%s: %s%s%s%s is open around the %s this is; end it behind that",who,
+r?"region ":"a region",mark,name,mark,c->recorder.floor.whose);
 return TC_E_REGION;
 }
 static tc_status tc__region_begin(tc_ctx*c,const char*name,const tc_options*options,
 tc__site site){
 tc__recorder*r=&c->recorder;
 int again=r->visit&&tc__same_region(r->visit->region,name,site);
-if(again&&r->bodies)return tc__fail_in_body(c,"tc_trace_begin",r->visit->region);
+if(again&&tc__is_in_body(r))
+return tc__fail_in_body(c,"tc_trace_begin",r->visit->region);
 if(again)tc__visit_abandon(c,r->visit,"was begun again before its tc_trace_end");
 if(tc__begins_outermost(r)){
 c->here_before=tc__here_enter(c),c->lexical_before=c->recorder.lexical;
@@ -61051,8 +61282,24 @@ tc__here_ended(c);
 }
 static int tc__begun(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
+if(tc__is_in_body(r))return r->depth-r->floor.depth;
 if(r->visit)return r->depth+!(r->visit->region->function||c->lazy);
-return r->skipped-(c->lazy&&!r->suspended);
+return r->skipped-(r->floor.whose?r->floor.skipped:c->lazy&&!r->suspended);
+}
+static tc_status tc__fail_end(tc_ctx*c){
+static const char who[]="tc_trace_end";
+const tc__recorder*r=&c->recorder;
+const tc__floor*around=&r->floor;
+const tc__visit*v=around->visit?around->visit:r->suspended;
+const tc__region*of=v?v->region:NULL;
+int theirs=of?!of->function&&!c->lazy:around->skipped>(c->lazy!=0);
+if(r->disabled>around->disabled)
+tc__fail(c,TC_E_REGION,"%s between tc_disable_begin and its end",who);
+else if(around->whose&&theirs)
+return tc__fail_in_body(c,who,of);
+else
+tc__fail(c,TC_E_REGION,"%s without a tc_trace_begin",who);
+return TC_E_REGION;
 }
 static tc_status tc__region_end(tc_ctx*c){
 tc__recorder*r=&c->recorder;
@@ -61095,15 +61342,16 @@ return tc__same_file(known,end)&&known.line==end.line&&!alike;
 static int tc__depth_behind(const tc_ctx*c,tc__site end){
 const tc__recorder*r=&c->recorder;
 const tc__visit*v=r->visit;
-int behind=r->depth-1;
+int behind=r->depth-1,body=tc__is_in_body(r);
+int least=body?r->floor.depth:0;
 if(!v||!r->depth||r->depth>TC__INNER_TOLD)return behind;
 tc__site innermost=r->inner[behind].begin;
 int nearest=tc__line_before(innermost,end);
-for(int i=behind-1;i>=0;i--){
+for(int i=behind-1;i>=least;i--){
 int line=tc__line_before(r->inner[i].begin,end);
 if(line>nearest)nearest=line,behind=i;
 }
-if(v->region->function||c->lazy)return behind;
+if(v->region->function||c->lazy||body)return behind;
 if(tc__line_before(v->begin,end)>nearest)return-1;
 return tc__is_known_end(v,end,innermost)?-1:behind;
 }
@@ -61126,15 +61374,8 @@ tc__site end;
 if(!c)return tc__fail_no_context("tc_trace_end",file,line);
 end.file=file,end.line=line;
 if(!tc__is_ours(c,"tc_trace_end"))return tc__not_ours(c);
-if(tc__begun(c)<=0){
-tc__fail(c,TC_E_REGION,
-c->recorder.disabled?"tc_trace_end between tc_disable_begin and its end"
-:"tc_trace_end without a tc_trace_begin");
-return TC_E_REGION;
-}
+if(tc__begun(c)<=0)return tc__fail_end(c);
 int inner=c->recorder.depth;
-if(c->recorder.bodies&&inner==c->recorder.body_depth)
-return tc__fail_in_body(c,"tc_trace_end",c->recorder.visit->region);
 tc__end_left(c,end);
 if(c->recorder.visit&&!inner)c->recorder.visit->region->end=end;
 int left=c->recorder.depth<inner;
@@ -61390,7 +61631,14 @@ if(!c)return tc__fail_no_context("tc_disable_end",file,line);
 tc__recorder*r=&c->recorder;
 tc__here_is(c,file,line);
 if(!tc__is_ours(c,"tc_disable_end"))return tc__not_ours(c);
-if(!r->disabled){
+if(r->disabled<=r->floor.disabled){
+if(r->disabled)
+tc__fail(
+c,TC_E_STATE,
+"tc_disable_end: its tc_disable_begin is around the %s this is; end it "
+"behind that",
+r->floor.whose);
+else
 tc__fail(c,TC_E_STATE,"tc_disable_end without a tc_disable_begin");
 return TC_E_STATE;
 }
@@ -61420,7 +61668,7 @@ return TC_OK;
 TCDEF int tc_is_training(const tc_ctx*tc){return tc&&!tc->recorder.evaluates;}
 static int tc__lazy_is_open(const tc_ctx*c){
 const tc__recorder*r=&c->recorder;
-return c->lazy&&!r->depth&&!r->disabled&&!r->bodies&&
+return c->lazy&&!r->depth&&!r->disabled&&!r->floor.whose&&
 !(r->visit&&r->visit->region->function);
 }
 static tc_status tc__list_check(tc_ctx*c,const char*who,const void*list,int n){
@@ -61449,6 +61697,9 @@ tc__fail(c,TC_E_ARG,"tc_lazy: on is %d; 1 or 0 is needed",on);
 return TC_E_ARG;
 }
 tc_status s=tc__lazy_check(c,"tc_lazy");
+if(!s&&c->recorder.floor.whose)
+s=TC_E_STATE,
+tc__fail(c,s,"tc_lazy: call it behind the %s this is",c->recorder.floor.whose);
 if(s||!on==!c->lazy)return s;
 c->lazy_site.file=file,c->lazy_site.line=line;
 s=on?tc__lazy_begin(c):tc__lazy_end(c);
@@ -61637,54 +61888,29 @@ return tc__fail(s->f.c,same?TC_E_DTYPE:TC_E_SHAPE,
 s->f.who,i,s->called,tc__dtype(m.dtype)->name,tc__dims_text(&m,x),
 i,tc__dtype(want.dtype)->name,tc__dims_text(&want,y));
 }
-typedef struct tc__body_around{
-const char*doing,*loop,*loop_body;
-tc__visit*visit,*suspended;
-int depth,disabled,body_depth;
-}tc__body_around;
-static tc__body_around tc__body_begin(tc__recorder*r,const char*who,
-const char*called){
-tc__body_around a;
-a.loop=r->loop,a.loop_body=r->loop_body;
-r->loop=who,r->loop_body=called;
-a.doing=r->values.core.doing,a.visit=r->visit,a.suspended=r->suspended;
-a.depth=r->depth,a.disabled=r->disabled,a.body_depth=r->body_depth;
-r->values.core.doing=NULL,r->bodies+=a.visit!=NULL,r->body_depth=r->depth;
-return a;
-}
-static int tc__body_end(const tc__api*f,const tc__body_around*a){
-tc__recorder*r=tc__recorder_of(f->c);
-int disables=r->disabled!=a->disabled;
-int nested=!disables&&r->depth==a->depth&&r->visit==a->visit;
-r->values.core.doing=a->doing;
-r->bodies-=a->visit!=NULL,r->body_depth=a->body_depth;
-if(!nested&&a->visit)
-tc__fail(f->c,TC_E_REGION,"%s: %s has a %s without its other half",f->who,
-r->loop_body,
-disables?"tc_disable_begin or tc_disable_end":"tc_trace_begin");
-r->loop=a->loop,r->loop_body=a->loop_body;
-if(a->visit)
-r->visit=a->visit,r->suspended=a->suspended,r->depth=a->depth,
-r->disabled=a->disabled;
-return!r->values.core.unit_item;
+static int tc__body_run(const tc__api*f,tc_body body,const char*called,
+const tc_tensor*in,tc_tensor*out,void*user){
+tc_ctx*c=f->c;
+tc__recorder*r=tc__recorder_of(c);
+const char*loop=r->loop,*loop_body=r->loop_body,*doing=r->values.core.doing;
+tc__site site;
+site.file=f->file,site.line=f->line;
+tc__nesting was=tc__nesting_enter(c,f->who,"","loop or branch whose body");
+was.called=called;
+r->loop=f->who,r->loop_body=called,r->values.core.doing=NULL;
+body(c,in,out,user);
+r->values.core.doing=doing;
+(void)tc__nesting_leave(c,site,&was);
+r->loop=loop,r->loop_body=loop_body;
+return!tc__core_of(c)->unit_item;
 }
 static int tc__body_call(const tc__api*f,tc_body body,const char*called,
 const tc_tensor*in,tc_tensor*out,void*user){
 tc_ctx*c=f->c;
-tc__nesting was=tc__nesting_of(c,f->who,"");
-tc__site site;
-site.file=f->file,site.line=f->line;
 if(!tc__depth_enter(c,&c->bodies,f->who,""))return 0;
-tc__values_of(c)->scope_floor=was.scopes;
-tc__body_around a=tc__body_begin(tc__recorder_of(c),f->who,called);
-body(c,in,out,user);
-tc__site_set(c,site);
-int ok=tc__body_end(f,&a);
+int ok=tc__body_run(f,body,called,in,out,user);
 tc__depth_leave(c,&c->bodies);
-tc__scopes_check(c,site,&was);
-if(!was.visit)tc__nesting_check(c,&was);
-tc__nesting_leave(c,&was);
-return ok&&!tc__core_of(c)->unit_item;
+return ok;
 }
 static int tc__scan_turn(tc__scanning*s){
 int ok=1;
@@ -62028,17 +62254,12 @@ const tc__asking*w=(const tc__asking*)user;
 const char*file=w->s.f.file;
 int line=w->s.f.line;
 tc__meta m;
-tc__site site;
-site.file=file,site.line=line;
 out[w->n]=tc__null();
-w->body(c,in,out,w->user);
-tc__site_set(c,site);
-int ok=!tc__core_of(c)->unit_item;
+int ok=tc__body_run(&w->s.f,w->body,w->s.called,in,out,w->user);
 for(int i=0;i<w->n&&ok;i++)
 ok=tc__body_gave(c,w->s.f.who,w->s.called,i,out[i],&m);
-if(ok)
-tc__recorder_of(c)->loop_body="the test",w->test(c,out,&out[w->n],w->user);
-if(ok&&!tc__core_of(c)->unit_item)out[w->n]=tc__while_answer(w,out[w->n]);
+ok=ok&&tc__body_run(&w->s.f,w->test,"the test",out,&out[w->n],w->user);
+if(ok)out[w->n]=tc__while_answer(w,out[w->n]);
 out[w->n+1]=tc_add_s_at(in[w->n+1],1,file,line);
 }
 static int tc__while_recorded(tc__asking*w,const tc_tensor*init,tc_tensor*out){
@@ -62143,6 +62364,7 @@ tc_ctx*c;
 int n;
 tc_host_fn fn;
 void*user;
+tc__site site;
 tc_tensor t[TC__HOST_INPUTS];
 tc__host_input*input;
 tc_buffer*buffer;
@@ -62206,6 +62428,13 @@ tc__storage_unref(h->c,h->input[i].storage);
 tc__free(h->c,h->input[i].copy,h->input[i].bytes);
 }
 }
+static int tc__host_enter(const tc__host*h,tc_status*status){
+tc__nesting was=tc__nesting_enter(h->c,"host_call","","host call whose function");
+was.called="its function";
+*status=h->fn(h->user,h->buffer,h->n);
+tc__depth_leave(h->c,&h->c->hosting);
+return tc__nesting_leave(h->c,h->site,&was);
+}
 static int tc__host_run(tc__host*h,tc__host_input*input,tc_buffer*buffer){
 char text[64];
 int ok=1;
@@ -62214,8 +62443,8 @@ memset(buffer,0,(size_t)h->n*sizeof*buffer);
 h->input=input,h->buffer=buffer;
 for(int i=0;ok&&i<h->n;i++)ok=tc__host_input_open(h,i);
 ok=ok&&tc__depth_enter(h->c,&h->c->hosting,"host_call","");
-tc_status status=ok?h->fn(h->user,h->buffer,h->n):TC_OK;
-if(ok)tc__depth_leave(h->c,&h->c->hosting);
+tc_status status=TC_OK;
+ok=ok&&tc__host_enter(h,&status);
 tc__host_close(h);
 if(!status)return ok;
 return tc__fail(h->c,tc__user_status(status),"host_call: the function %s",
@@ -62242,7 +62471,7 @@ memset(&h,0,sizeof h);
 if(!tc__is_ours(tc,"host_call"))return tc__not_ours(tc);
 tc_status outer=tc__unit_begin(tc);
 int ok=tc__host_check(tc,fn,in,n_in);
-if(ok)h.c=tc,h.fn=fn,h.user=user,h.n=n_in;
+if(ok)h.c=tc,h.fn=fn,h.user=user,h.n=n_in,h.site=site;
 ok=ok&&tc__host_break(&h,in,site)&&
 (n_in>TC__HOST_FEW?tc__host_run_many(&h):tc__host_run_few(&h));
 return tc__unit_end(tc,outer,ok);

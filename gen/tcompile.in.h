@@ -521,6 +521,7 @@
 #include "graph/convolution.c"
 #include "graph/woven.c"
 #include "graph/transposed.c"
+#include "graph/twice.c"
 #include "graph/updates.c"
 #include "graph/optim.c"
 #include "graph/running.c"

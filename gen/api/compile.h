@@ -32,6 +32,9 @@ TCDEF tc_status tc_trace_begin_at(tc_ctx *c, const char *name, const tc_options 
 // (the inputs are unmodified then), or of a call in the region. An op that was refused gave null; the others
 // run. TC_E_REGION too where a region begun inside this one was left without its end: that is told by where
 // they stand, so a region is ended in the function that begins it (or all are by functions made for that).
+// Code of yours that is called inside (bodies of functions, loops, branches and checkpoints, gradients of ops, host
+// calls) ends nothing that was begun around it: regions (TC_E_REGION), tc_disable_begin, scopes and ranges (TC_E_STATE)
+// stay open, and go on behind it. A region, scope or tc_disable_begin that it leaves open is an error, too, and ends there.
 TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line);
 
 #define tc_trace_begin(c, name) tc_trace_begin_at(c, name, NULL, TC__SITE)

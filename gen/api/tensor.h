@@ -683,9 +683,10 @@ TCDEF tc_tensor tc_bce_with_logits_at(tc_tensor x, tc_tensor y, const char *file
 
 // ---- optimisers: one step, in place; formulas of torch.optim ----
 // Floats only (TC_E_DTYPE), states and gradient of the sizes of their parameter (TC_E_SHAPE), none null
-// (TC_E_NULL) or expanded, and no memory is shared by a parameter and its states, all of which are written
-// (TC_E_ALIAS); numbers are 0 or more, betas less than 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is
-// written. Everything is checked before the first write. States are tensors of yours, 0 before the first step:
+// (TC_E_NULL) or expanded. What is written, parameters, states and the step, shares no memory: nothing is in a list
+// twice, under whatever handle, but parts of one buffer may be (TC_E_ALIAS). Numbers are 0 or more, betas less than
+// 1 (TC_E_ARG). Computed in f32, f64 for an f64 parameter, and rounded once to what is written. Everything is checked
+// before the first write. States are tensors of yours, 0 before the first step:
 // saved and read back they go on as before. lr and the like are given to programs at run time once they
 // change; whether weight_decay or momentum is 0 is part of the program. What is for one parameter gives param.
 //
@@ -769,7 +770,7 @@ TCDEF tc_status tc_lr_scale_begin_at(tc_tensor factor, const char *file, int lin
 TCDEF tc_status tc_lr_scale_end_at(tc_ctx *tc, const char *file, int line);
 
 // ---- gradients clipped, in place ----
-// Floats of any sizes (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
+// Floats of any sizes, none twice (TC_E_DTYPE, TC_E_NULL, TC_E_ALIAS), checked before the first write. Formulas of
 // torch.nn.utils.
 
 // Gives the norm of all elements of n >= 1 gradients together (TC_E_ARG), a scalar that nothing was waited

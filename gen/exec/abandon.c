@@ -24,8 +24,9 @@ static void tc__abandon_visit(tc_ctx *c, tc__visit *v) {
 static void tc__abandon_open(tc_ctx *c, tc__visit *v) {
     tc__recorder *r = &c->recorder;
     r->visit = r->suspended = r->hidden = NULL;
-    r->depth = r->skipped = r->disabled = r->bodies = r->body_depth = 0;
+    r->depth = r->skipped = r->disabled = 0;
     r->own = NULL;
+    memset(&r->floor, 0, sizeof r->floor);
     if (v) tc__abandon_visit(c, v);
     r->lexical = r->before.outermost ? r->before.lexical : c->lexical_before;
     tc__here_leave(c, 0);

@@ -52,6 +52,14 @@ static size_t tc__program_planned(const tc__program *p) {
     return bytes;
 }
 
+// How often a node is computed in a run, at most.
+static double tc__node_turns(const tc__graph *g, const tc__node *n, const tc__ixenv *env) {
+    double turns = 1;
+    for (uint32_t l = n->loop; l; l = g->loop.at[l - 1].outer)
+        turns *= (double)tc__ix_eval(g->ix, g->loop.at[l - 1].turns, env);
+    return turns;
+}
+
 // What a program that has a plan takes; 0 = out of memory.
 static int tc__program_demand(const tc__program *p, tc__demand *needs) {
     const tc__graph *g = &p->graph;
@@ -65,7 +73,7 @@ static int tc__program_demand(const tc__program *p, tc__demand *needs) {
     for (size_t i = g->node.count; live && i-- > 0;) {
         const tc__node *n = g->node.at[i];
         if (!live[i]) continue;
-        needs->work += tc__node_work(g, n, &env);
+        needs->work += tc__node_work(g, n, &env) * tc__node_turns(g, n, &env);
         for (uint32_t k = 0; k < n->n_in; k++) live[n->in[k]] = 1;
     }
     if (live) TC__FREE_ARRAY(p->ctx, live, g->node.count + 1);

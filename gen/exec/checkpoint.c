@@ -44,15 +44,12 @@ static int tc__checkpoint_check(const tc__checkpoint_call *k, const tc_tensor *o
 static int tc__checkpoint_body(const tc__checkpoint_call *k, tc_tensor *out) {
     tc_ctx *c = k->c;
     tc__meta m;
-    tc__nesting was = tc__nesting_of(c, tc__checkpoint_name, "");
     if (!tc__depth_enter(c, &c->bodies, tc__checkpoint_name, "")) return 0;
-    tc__values_of(c)->scope_floor = was.scopes;
+    tc__nesting was =
+        tc__nesting_enter(c, tc__checkpoint_name, "", "checkpoint whose body");
     k->body(c, k->in, out, k->user);
-    tc__site_set(c, k->site);
     tc__depth_leave(c, &c->bodies);
-    tc__scopes_check(c, k->site, &was);
-    tc__nesting_check(c, &was);
-    tc__nesting_leave(c, &was);
+    (void)tc__nesting_leave(c, k->site, &was);
     if (tc__core_of(c)->unit_item) return 0;
     for (int i = 0; i < k->n_out; i++)
         if (!tc__body_gave(c, tc__checkpoint_name, "its body", i, out[i], &m)) return 0;

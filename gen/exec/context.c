@@ -276,11 +276,12 @@ static void tc__inner_begin(tc_ctx *c, const char *name, tc__site site) {
     snprintf(in->name, sizeof in->name, "%s", name);
 }
 
-// The region has a loop whose body is being recorded, or the gradient of an op of the user's.
+// The region is open around a body or the like, whose it is not. r NULL = it runs op by op.
 static tc_status tc__fail_in_body(tc_ctx *c, const char *who, const tc__region *r) {
+    const char *mark = r ? "\"" : "", *name = r ? r->name : "";
     tc__fail(c, TC_E_REGION,
-             "%s: region \"%s\" is open around the %s this is; end it behind that", who,
-             r->name, c->recorder.own ? "op whose gradient" : "loop or branch whose body");
+             "%s: %s%s%s%s is open around the %s this is; end it behind that", who,
+             r ? "region " : "a region", mark, name, mark, c->recorder.floor.whose);
     return TC_E_REGION;
 }
 
@@ -288,7 +289,8 @@ static tc_status tc__region_begin(tc_ctx *c, const char *name, const tc_options 
                                   tc__site site) {
     tc__recorder *r = &c->recorder;
     int again = r->visit && tc__same_region(r->visit->region, name, site);
-    if (again && r->bodies) return tc__fail_in_body(c, "tc_trace_begin", r->visit->region);
+    if (again && tc__is_in_body(r))
+        return tc__fail_in_body(c, "tc_trace_begin", r->visit->region);
     if (again) tc__visit_abandon(c, r->visit, "was begun again before its tc_trace_end");
     if (tc__begins_outermost(r)) {
         c->here_before = tc__here_enter(c), c->lexical_before = c->recorder.lexical;
@@ -330,11 +332,29 @@ static void tc__visit_end(tc_ctx *c) {
     tc__here_ended(c);
 }
 
-// Regions that the caller has begun and not ended: not a function's own, not tc_lazy's.
+// Regions that the caller has begun and not ended: not a function's own, not tc_lazy's, none around a body.
 static int tc__begun(const tc_ctx *c) {
     const tc__recorder *r = &c->recorder;
+    if (tc__is_in_body(r)) return r->depth - r->floor.depth;
     if (r->visit) return r->depth + !(r->visit->region->function || c->lazy);
-    return r->skipped - (c->lazy && !r->suspended);
+    return r->skipped - (r->floor.whose ? r->floor.skipped : c->lazy && !r->suspended);
+}
+
+// There is no region that the caller could end.
+static tc_status tc__fail_end(tc_ctx *c) {
+    static const char who[] = "tc_trace_end";
+    const tc__recorder *r = &c->recorder;
+    const tc__floor *around = &r->floor;
+    const tc__visit *v = around->visit ? around->visit : r->suspended;
+    const tc__region *of = v ? v->region : NULL;
+    int theirs = of ? !of->function && !c->lazy : around->skipped > (c->lazy != 0);
+    if (r->disabled > around->disabled)
+        tc__fail(c, TC_E_REGION, "%s between tc_disable_begin and its end", who);
+    else if (around->whose && theirs)
+        return tc__fail_in_body(c, who, of);
+    else
+        tc__fail(c, TC_E_REGION, "%s without a tc_trace_begin", who);
+    return TC_E_REGION;
 }
 
 // Ends the open region, or the innermost of those that are a part of it.
@@ -388,15 +408,16 @@ static int tc__is_known_end(const tc__visit *v, tc__site end, tc__site innermost
 static int tc__depth_behind(const tc_ctx *c, tc__site end) {
     const tc__recorder *r = &c->recorder;
     const tc__visit *v = r->visit;
-    int behind = r->depth - 1;
+    int behind = r->depth - 1, body = tc__is_in_body(r);
+    int least = body ? r->floor.depth : 0;
     if (!v || !r->depth || r->depth > TC__INNER_TOLD) return behind;
     tc__site innermost = r->inner[behind].begin;
     int nearest = tc__line_before(innermost, end);
-    for (int i = behind - 1; i >= 0; i--) {
+    for (int i = behind - 1; i >= least; i--) {
         int line = tc__line_before(r->inner[i].begin, end);
         if (line > nearest) nearest = line, behind = i;
     }
-    if (v->region->function || c->lazy) return behind;
+    if (v->region->function || c->lazy || body) return behind;
     if (tc__line_before(v->begin, end) > nearest) return -1;
     return tc__is_known_end(v, end, innermost) ? -1 : behind;
 }
@@ -423,15 +444,8 @@ TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line) {
     if (!c) return tc__fail_no_context("tc_trace_end", file, line);
     end.file = file, end.line = line;
     if (!tc__is_ours(c, "tc_trace_end")) return tc__not_ours(c);
-    if (tc__begun(c) <= 0) {
-        tc__fail(c, TC_E_REGION,
-                 c->recorder.disabled ? "tc_trace_end between tc_disable_begin and its end"
-                                      : "tc_trace_end without a tc_trace_begin");
-        return TC_E_REGION;
-    }
+    if (tc__begun(c) <= 0) return tc__fail_end(c);
     int inner = c->recorder.depth;
-    if (c->recorder.bodies && inner == c->recorder.body_depth)
-        return tc__fail_in_body(c, "tc_trace_end", c->recorder.visit->region);
     tc__end_left(c, end);
     if (c->recorder.visit && !inner) c->recorder.visit->region->end = end;
     int left = c->recorder.depth < inner;

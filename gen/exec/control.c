@@ -30,8 +30,15 @@ TCDEF tc_status tc_disable_end_at(tc_ctx *c, const char *file, int line) {
     tc__recorder *r = &c->recorder;
     tc__here_is(c, file, line);
     if (!tc__is_ours(c, "tc_disable_end")) return tc__not_ours(c);
-    if (!r->disabled) {
-        tc__fail(c, TC_E_STATE, "tc_disable_end without a tc_disable_begin");
+    if (r->disabled <= r->floor.disabled) {
+        if (r->disabled)
+            tc__fail(
+                c, TC_E_STATE,
+                "tc_disable_end: its tc_disable_begin is around the %s this is; end it "
+                "behind that",
+                r->floor.whose);
+        else
+            tc__fail(c, TC_E_STATE, "tc_disable_end without a tc_disable_begin");
         return TC_E_STATE;
     }
     if (--r->disabled) return TC_OK;
@@ -70,7 +77,7 @@ TCDEF int tc_is_training(const tc_ctx *tc) { return tc && !tc->recorder.evaluate
 // Whether the region that is open is tc_lazy's, with nothing begun inside it.
 static int tc__lazy_is_open(const tc_ctx *c) {
     const tc__recorder *r = &c->recorder;
-    return c->lazy && !r->depth && !r->disabled && !r->bodies &&
+    return c->lazy && !r->depth && !r->disabled && !r->floor.whose &&
            !(r->visit && r->visit->region->function);
 }
 
@@ -107,6 +114,9 @@ TCDEF tc_status tc_lazy_at(tc_ctx *c, int on, const char *file, int line) {
         return TC_E_ARG;
     }
     tc_status s = tc__lazy_check(c, "tc_lazy");
+    if (!s && c->recorder.floor.whose) // of an eager host call
+        s = TC_E_STATE,
+        tc__fail(c, s, "tc_lazy: call it behind the %s this is", c->recorder.floor.whose);
     if (s || !on == !c->lazy) return s;
     c->lazy_site.file = file, c->lazy_site.line = line;
     s = on ? tc__lazy_begin(c) : tc__lazy_end(c);

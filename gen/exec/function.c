@@ -77,17 +77,15 @@ static int tc__fn_body(const tc__fcall *k, tc_tensor *out) {
     char who[100];
     uint32_t n = k->n_out + k->n_to;
     for (uint32_t i = 0; i < n; i++) out[i] = tc__null();
-    tc__nesting was = tc__nesting_of(f->ctx, "function ", f->region->name);
     if (!tc__depth_enter(f->ctx, &f->ctx->bodies, "function", f->region->name)) return 0;
-    tc__values_of(f->ctx)->scope_floor = was.scopes;
-    *was.at = tc__lexical_inside(was.at), was.at->body = 1;
+    tc__nesting was =
+        tc__nesting_enter(f->ctx, "function ", f->region->name, "function whose body");
+    was.at->body = 1;
     f->running++;
     f->body(f->ctx, k->seen ? k->seen : k->in, out, f->user);
     f->running--;
     tc__depth_leave(f->ctx, &f->ctx->bodies);
-    tc__scopes_check(f->ctx, k->site, &was);
-    tc__nesting_check(f->ctx, &was);
-    tc__nesting_leave(f->ctx, &was);
+    (void)tc__nesting_leave(f->ctx, k->site, &was);
     if (tc__core_of(f->ctx)->unit_item || !tc__fn_inputs_live(k)) return 0;
     tc__site_set(f->ctx, k->site);
     snprintf(who, sizeof who, "function \"%.80s\"", f->region->name);

@@ -4,17 +4,13 @@
 
 static tc_status tc__hook_gradient(tc_ctx *c, const tc_custom_op *op, const tc_tensor *in,
                                    tc_tensor out, tc_tensor grad_out, tc_tensor *grad_in) {
-    tc__nesting was = tc__nesting_of(c, "custom op ", op->name);
     tc__site site;
     site.file = tc__core_of(c)->site_file, site.line = tc__core_of(c)->site_line;
-    was.called = "its gradient";
     if (!tc__depth_enter(c, &c->bodies, "custom op", op->name)) return TC_E_STATE;
-    tc__values_of(c)->scope_floor = was.scopes;
+    tc__nesting was = tc__nesting_enter(c, "custom op ", op->name, "op whose gradient");
+    was.called = "its gradient";
     tc_status s = op->gradient(c, op->user, in, op->n_in, out, grad_out, grad_in);
-    tc__site_set(c, site);
     tc__depth_leave(c, &c->bodies);
-    tc__scopes_check(c, site, &was);
-    tc__nesting_check(c, &was);
-    tc__nesting_leave(c, &was);
+    (void)tc__nesting_leave(c, site, &was);
     return s;
 }

@@ -18,6 +18,7 @@ typedef struct tc__host {
     int n;
     tc_host_fn fn;
     void *user;
+    tc__site site;
     tc_tensor t[TC__HOST_INPUTS];
     tc__host_input *input;
     tc_buffer *buffer;
@@ -88,6 +89,15 @@ static void tc__host_close(tc__host *h) {
     }
 }
 
+// Calls the function. 0 = it has left something open, which is reported.
+static int tc__host_enter(const tc__host *h, tc_status *status) {
+    tc__nesting was = tc__nesting_enter(h->c, "host_call", "", "host call whose function");
+    was.called = "its function";
+    *status = h->fn(h->user, h->buffer, h->n);
+    tc__depth_leave(h->c, &h->c->hosting);
+    return tc__nesting_leave(h->c, h->site, &was);
+}
+
 // With room for its inputs.
 static int tc__host_run(tc__host *h, tc__host_input *input, tc_buffer *buffer) {
     char text[64];
@@ -97,8 +107,8 @@ static int tc__host_run(tc__host *h, tc__host_input *input, tc_buffer *buffer) {
     h->input = input, h->buffer = buffer;
     for (int i = 0; ok && i < h->n; i++) ok = tc__host_input_open(h, i);
     ok = ok && tc__depth_enter(h->c, &h->c->hosting, "host_call", "");
-    tc_status status = ok ? h->fn(h->user, h->buffer, h->n) : TC_OK;
-    if (ok) tc__depth_leave(h->c, &h->c->hosting);
+    tc_status status = TC_OK;
+    ok = ok && tc__host_enter(h, &status);
     tc__host_close(h);
     if (!status) return ok;
     return tc__fail(h->c, tc__user_status(status), "host_call: the function %s",
@@ -129,7 +139,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
     if (!tc__is_ours(tc, "host_call")) return tc__not_ours(tc);
     tc_status outer = tc__unit_begin(tc);
     int ok = tc__host_check(tc, fn, in, n_in);
-    if (ok) h.c = tc, h.fn = fn, h.user = user, h.n = n_in;
+    if (ok) h.c = tc, h.fn = fn, h.user = user, h.n = n_in, h.site = site;
     ok = ok && tc__host_break(&h, in, site) &&
          (n_in > TC__HOST_FEW ? tc__host_run_many(&h) : tc__host_run_few(&h));
     return tc__unit_end(tc, outer, ok);

@@ -172,8 +172,7 @@ static int tc__making_budget(tc__making *m) {
     if (percent <= 0 || percent >= 100 || !m->p->derives) return 1;
     if (!tc__program_plan_for(m->p, m->v)) return 0;
     int ok = tc__search_open(&s, m->p, m->count);
-    int loops = m->p->graph.loop.count != 0;
-    while (ok && !loops && tc__search_next(&s, &m->blocks)) ok = tc__making_try(m, &s);
+    while (ok && tc__search_next(&s, &m->blocks)) ok = tc__making_try(m, &s);
     m->p->without = s.without.bytes, m->p->within = s.best.bytes;
     m->p->again = s.without.work > 0 ? s.best.work / s.without.work - 1 : 0;
     tc__search_close(&s, m->ctx);

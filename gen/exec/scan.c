@@ -93,60 +93,32 @@ static int tc__scan_out(tc__scanning *s, int i) {
 
 // ---- calling a body ----
 
-// What a body must leave as it is.
-typedef struct tc__body_around {
-    const char *doing, *loop, *loop_body;
-    tc__visit *visit, *suspended;
-    int depth, disabled, body_depth;
-} tc__body_around;
-
-static tc__body_around tc__body_begin(tc__recorder *r, const char *who,
-                                      const char *called) {
-    tc__body_around a;
-    a.loop = r->loop, a.loop_body = r->loop_body;
-    r->loop = who, r->loop_body = called;
-    a.doing = r->values.core.doing, a.visit = r->visit, a.suspended = r->suspended;
-    a.depth = r->depth, a.disabled = r->disabled, a.body_depth = r->body_depth;
-    r->values.core.doing = NULL, r->bodies += a.visit != NULL, r->body_depth = r->depth;
-    return a;
+// A body or a test, which leaves all as it was. What fails there bears its own name. 0 = reported.
+static int tc__body_run(const tc__api *f, tc_body body, const char *called,
+                        const tc_tensor *in, tc_tensor *out, void *user) {
+    tc_ctx *c = f->c;
+    tc__recorder *r = tc__recorder_of(c);
+    const char *loop = r->loop, *loop_body = r->loop_body, *doing = r->values.core.doing;
+    tc__site site;
+    site.file = f->file, site.line = f->line;
+    tc__nesting was = tc__nesting_enter(c, f->who, "", "loop or branch whose body");
+    was.called = called;
+    r->loop = f->who, r->loop_body = called, r->values.core.doing = NULL;
+    body(c, in, out, user);
+    r->values.core.doing = doing;
+    (void)tc__nesting_leave(c, site, &was);
+    r->loop = loop, r->loop_body = loop_body;
+    return !tc__core_of(c)->unit_item;
 }
 
-// 0 = reported; what the body left open is closed.
-static int tc__body_end(const tc__api *f, const tc__body_around *a) {
-    tc__recorder *r = tc__recorder_of(f->c);
-    int disables = r->disabled != a->disabled;
-    int nested = !disables && r->depth == a->depth && r->visit == a->visit;
-    r->values.core.doing = a->doing;
-    r->bodies -= a->visit != NULL, r->body_depth = a->body_depth;
-    if (!nested && a->visit)
-        tc__fail(f->c, TC_E_REGION, "%s: %s has a %s without its other half", f->who,
-                 r->loop_body,
-                 disables ? "tc_disable_begin or tc_disable_end" : "tc_trace_begin");
-    r->loop = a->loop, r->loop_body = a->loop_body;
-    if (a->visit)
-        r->visit = a->visit, r->suspended = a->suspended, r->depth = a->depth,
-        r->disabled = a->disabled;
-    return !r->values.core.unit_item;
-}
-
-// Calls a body or a test. What fails there bears its own name. 0 = reported.
+// The same, inside of other code of the user's. 0 = reported.
 static int tc__body_call(const tc__api *f, tc_body body, const char *called,
                          const tc_tensor *in, tc_tensor *out, void *user) {
     tc_ctx *c = f->c;
-    tc__nesting was = tc__nesting_of(c, f->who, "");
-    tc__site site;
-    site.file = f->file, site.line = f->line;
     if (!tc__depth_enter(c, &c->bodies, f->who, "")) return 0;
-    tc__values_of(c)->scope_floor = was.scopes;
-    tc__body_around a = tc__body_begin(tc__recorder_of(c), f->who, called);
-    body(c, in, out, user);
-    tc__site_set(c, site);
-    int ok = tc__body_end(f, &a);
+    int ok = tc__body_run(f, body, called, in, out, user);
     tc__depth_leave(c, &c->bodies);
-    tc__scopes_check(c, site, &was);
-    if (!was.visit) tc__nesting_check(c, &was);
-    tc__nesting_leave(c, &was);
-    return ok && !tc__core_of(c)->unit_item;
+    return ok;
 }
 
 // Calls the body on s->in.
@@ -544,17 +516,12 @@ static void tc__while_body(tc_ctx *c, const tc_tensor *in, tc_tensor *out, void 
     const char *file = w->s.f.file;
     int line = w->s.f.line;
     tc__meta m;
-    tc__site site;
-    site.file = file, site.line = line;
     out[w->n] = tc__null();
-    w->body(c, in, out, w->user);
-    tc__site_set(c, site);
-    int ok = !tc__core_of(c)->unit_item;
+    int ok = tc__body_run(&w->s.f, w->body, w->s.called, in, out, w->user);
     for (int i = 0; i < w->n && ok; i++)
         ok = tc__body_gave(c, w->s.f.who, w->s.called, i, out[i], &m);
-    if (ok)
-        tc__recorder_of(c)->loop_body = "the test", w->test(c, out, &out[w->n], w->user);
-    if (ok && !tc__core_of(c)->unit_item) out[w->n] = tc__while_answer(w, out[w->n]);
+    ok = ok && tc__body_run(&w->s.f, w->test, "the test", out, &out[w->n], w->user);
+    if (ok) out[w->n] = tc__while_answer(w, out[w->n]);
     out[w->n + 1] = tc_add_s_at(in[w->n + 1], 1, file, line);
 }
 

@@ -6,6 +6,8 @@
 // and between calls of the user: rules of derivatives know convolutions and pools by all of their nodes.
 // A block that is computed again keeps what later ones read of it, instead of all that it has to keep. Blocks are taken
 // from the front, whose values would wait longest; never the last one, whose values are there when they are needed.
+// A loop is a block of its own that is never computed again: what its turns compute is, by the loop that goes back
+// (graph/derive_loop.c), and its carries are kept.
 //
 // What that saves is only promised here: it says which divisions are tried first. Plans of whole programs tell which
 // of them is taken.
@@ -43,9 +45,11 @@ typedef struct tc__budget {
     const tc__graph *g;
     const tc__visit *visit;
     tc__ixenv env;
-    uint32_t n;      // nodes up to what is derived
-    uint8_t *need;   // by node: what is derived depends on it
-    uint8_t *inside; // by node: a checkpoint of the user's has it and the one before it
+    uint32_t n;    // nodes up to what is derived
+    uint8_t *need; // by node: what is derived depends on it
+    uint8_t *
+        inside; // by node: a checkpoint of the user's, or a loop, has it and the one before it
+    uint8_t *looped; // by node: it is of a loop, or stands between such
     uint32_t *last;  // by node: the last that needs its value, through movement and casts
     double
         *held; // by node: bytes that are kept of its step; the step's first node has them
@@ -75,6 +79,7 @@ static void tc__budget_close(tc__budget *b) {
     tc_ctx *c = b->ctx;
     if (b->need) TC__FREE_ARRAY(c, b->need, b->n);
     if (b->inside) TC__FREE_ARRAY(c, b->inside, b->n);
+    if (b->looped) TC__FREE_ARRAY(c, b->looped, b->n);
     if (b->last) TC__FREE_ARRAY(c, b->last, b->n);
     if (b->held) TC__FREE_ARRAY(c, b->held, b->n);
     if (b->crossing) TC__FREE_ARRAY(c, b->crossing, b->n + 1);
@@ -141,11 +146,36 @@ static int tc__budget_is_call(const tc__budget *b, const tc__step *s, const tc__
     return 1;
 }
 
+// Fills b->looped: with what is in a loop, or is left of one. 0 = out of memory.
+static int tc__budget_loops(tc__budget *b) {
+    const tc__graph *g = b->g;
+    uint32_t *in = tc__loops_of(g);
+    for (uint32_t i = 0; in && i < b->n; i++)
+        b->looped[i] = (uint8_t)(in[i] || tc__ops[g->node.at[i]->op].kind == TC__KIND_LOOP);
+    for (size_t k = 0; in && k < g->loop.count; k++)
+        for (uint32_t i = g->loop.at[k].first; i < g->loop.at[k].last && i < b->n; i++)
+            b->looped[i] = 1;
+    if (in) TC__FREE_ARRAY(g->ctx, in, g->node.count);
+    return in != NULL;
+}
+
+// Whether a block has to begin with node i: a loop does, or what is behind one.
+static int tc__budget_begins(const tc__budget *b, uint32_t i) {
+    return i < b->n && b->looped[i] != b->looped[i - 1];
+}
+
+// Whether block k of a division is no loop.
+static int tc__budget_repeats(const tc__budget *b, size_t k) {
+    return !b->looped[b->end.at[k] - 1];
+}
+
 // Fills b->inside.
 static void tc__budget_join(tc__budget *b, const tc__checkpoint *own, size_t n) {
     for (uint32_t i = 1; i < b->n; i++)
         b->inside[i] = (uint8_t)tc__budget_is_call(b, b->g->node.at[i - 1]->from,
                                                    b->g->node.at[i]->from);
+    for (uint32_t i = 1; i < b->n; i++)
+        if (b->looped[i] || b->looped[i - 1]) b->inside[i] = !tc__budget_begins(b, i);
     for (size_t i = 0; i < n; i++)
         for (uint32_t k = own[i].first + 1; k < own[i].end && k < b->n; k++)
             b->inside[k] = 1;
@@ -159,10 +189,13 @@ static int tc__budget_open(tc__budget *b, const tc__graph *g, const tc__node *y,
     b->ctx = g->ctx, b->g = g, b->visit = v, b->n = y->id + 1, b->env.sym = v->size.at;
     b->need = TC__NEW_ARRAY(g->ctx, uint8_t, b->n);
     b->inside = TC__NEW_ARRAY(g->ctx, uint8_t, b->n);
+    b->looped = TC__NEW_ARRAY(g->ctx, uint8_t, b->n);
     b->last = TC__NEW_ARRAY(g->ctx, uint32_t, b->n);
     b->held = TC__NEW_ARRAY(g->ctx, double, b->n);
     b->crossing = TC__NEW_ARRAY(g->ctx, double, b->n + 1);
-    if (!b->need || !b->inside || !b->last || !b->held || !b->crossing) return 0;
+    if (!b->need || !b->inside || !b->looped || !b->last || !b->held || !b->crossing)
+        return 0;
+    if (g->loop.count && !tc__budget_loops(b)) return 0;
     tc__budget_join(b, own, n);
     tc__budget_look(b);
     return tc__budget_hold(b, blocks);
@@ -180,6 +213,8 @@ static int tc__budget_cut(tc__budget *b, double size) {
             if (end == b->n || b->crossing[i + 1] < b->crossing[end]) end = i + 1;
         }
         if (i == b->n && kept <= size) end = b->n;
+        for (uint32_t k = first + 1; k < end; k++)
+            if (tc__budget_begins(b, k)) end = k;
         if (!TC__PUSH(b->ctx, b->end, end)) return 0;
     }
     return 1;
@@ -195,13 +230,15 @@ static void tc__budget_promise(const tc__budget *b, const tc__blocks *blocks,
     d->work = 0;
     for (uint32_t k = 0; k < d->blocks && d->peak > blocks->most; k++) {
         double own = 0, end = 0;
+        int repeats = tc__budget_repeats(b, k);
         for (; i < b->end.at[k]; i++) {
             const tc__node *n = b->g->node.at[i];
             own += b->held[i];
-            if (b->need[i]) work += tc__node_work(b->g, n, &b->env);
+            if (repeats && b->need[i]) work += tc__node_work(b->g, n, &b->env);
             if (tc__budget_counts(b, n) && b->last[i] >= b->end.at[k])
                 end += tc__budget_bytes(b, i);
         }
+        if (!repeats) continue;
         if (ends + own > again) again = ends + own;
         kept -= own, ends += end;
         double peak = fixed + (kept + ends > again ? kept + ends : again);
@@ -261,13 +298,15 @@ static int tc__budget_put(const tc__budget *b, size_t blocks, const tc__checkpoi
     for (size_t i = 0; i < blocks; i++) {
         tc__checkpoint k;
         k.first = i ? b->end.at[i - 1] : 0, k.end = b->end.at[i], k.outer = 0;
-        if (!TC__PUSH(b->ctx, *all, k)) return 0;
+        if (tc__budget_repeats(b, i) && !TC__PUSH(b->ctx, *all, k)) return 0;
     }
+    uint32_t put = (uint32_t)all->count;
     for (size_t i = 0; i < n; i++) {
         tc__checkpoint k = own[i];
-        size_t at = 0;
-        while (at < blocks && b->end.at[at] <= k.first) at++;
-        k.outer = k.outer ? k.outer + (uint32_t)blocks : at < blocks ? (uint32_t)at + 1 : 0;
+        uint32_t at = 0;
+        while (at < put && all->at[at].end <= k.first) at++;
+        int within = at < put && all->at[at].first <= k.first;
+        k.outer = k.outer ? k.outer + put : within ? at + 1 : 0;
         if (!TC__PUSH(b->ctx, *all, k)) return 0;
     }
     return 1;
@@ -279,7 +318,7 @@ static int tc__budget_checkpoints(const tc__graph *g, const tc__node *y, const t
                                   tc__checkpoints *all) {
     tc__budget b;
     size_t again = 0;
-    int ok = 1, wanted = blocks && blocks->held && !g->loop.count;
+    int ok = 1, wanted = blocks && blocks->held != NULL;
     all->count = 0;
     if (wanted) ok = tc__budget_open(&b, g, y, v, blocks, own, n);
     if (wanted && ok) again = tc__budget_choose(&b, blocks, &ok);

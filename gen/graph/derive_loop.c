@@ -454,6 +454,7 @@ static int tc__back_open(tc__back *b) {
 static void tc__derive_loop(tc__derive *d, uint32_t loop) {
     tc__graph *g = d->g;
     tc__back b;
+    d->inside = 0; // no checkpoint has a loop
     tc__derive s = *d;
     int how = 0;
     for (uint32_t i = g->loop.at[loop].first; i < d->n; i++) {

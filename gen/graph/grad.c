@@ -225,14 +225,11 @@ static int tc__own_call(const tc__api *f, const tc__custom *o, const tc_tensor *
     tc__recorder *r = tc__recorder_of(f->c);
     const char *outer = r->own;
     uint32_t outer_first = r->own_first;
-    int outer_depth = r->body_depth;
     char text[64];
     tc__theirs theirs = tc__theirs_begin(f->c);
     r->own = o->op.name, r->own_first = (uint32_t)r->visit->path.count;
-    r->bodies++, r->body_depth = r->depth;
     tc_status s = r->hooks->gradient(f->c, &o->op, in, out, seed, g);
     r->own = outer, r->own_first = outer_first;
-    r->bodies--, r->body_depth = outer_depth;
     tc__theirs_end(f->c, theirs);
     if (s)
         return tc__fail(f->c, tc__user_status(s), "custom op \"%s\": its gradient %s",
@@ -381,9 +378,10 @@ static tc_status tc__no_grad(tc_ctx *c, const char *who, int64_t on, const char 
     k.op = TC_OP_NO_GRAD, k.attr = &on, k.n_attr = 1;
     k.site.file = file, k.site.line = line;
     tc__site_set(c, k.site);
-    int ok =
-        on || v->no_grad ||
-        tc__fail(c, TC_E_STATE, "%s: there was no tc_no_grad_begin in this region", who);
+    int body = tc__is_in_body(tc__recorder_of(c));
+    int ok = on || v->no_grad > (body ? tc__recorder_of(c)->floor.no_grad : 0) ||
+             tc__fail(c, TC_E_STATE, "%s: there was no tc_no_grad_begin in this %s", who,
+                      body ? "body" : "region");
     ok = ok && tc__visit_step(c, v, &k) != NULL;
     if (ok) v->no_grad += on ? 1 : -1;
     return tc__unit_end(c, outer, ok);

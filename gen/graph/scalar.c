@@ -58,28 +58,6 @@ static int tc__writable(const tc__api *f, tc_tensor dst) {
            tc__fail(f->c, s, "%s: %s", f->who, text);
 }
 
-// The bytes from the first to the last element of a tensor in memory: from *low on, *high is behind them.
-static void tc__tensor_bytes(const tc__tensor *t, const tc__layout *l, intptr_t *low,
-                             intptr_t *high) {
-    int64_t size = (int64_t)tc__dtype(l->dtype)->bytes;
-    *low = *high = (intptr_t)t->storage->data;
-    *low += (intptr_t)((t->offset + l->low) * size);
-    *high += (intptr_t)((t->offset + l->high + 1) * size);
-}
-
-// Whether a write to `a` may be seen in `b`, views of one memory or tc_wrap of the same bytes.
-static int tc__memories_meet(tc_ctx *c, tc_tensor a, tc_tensor b) {
-    const tc__tensor *x = tc__tensor_find(c, a), *y = tc__tensor_find(c, b);
-    intptr_t low[2], high[2];
-    if (!x || !y) return a.id == b.id;
-    const tc__layout *l = tc__layout_at(c, x->layout), *m = tc__layout_at(c, y->layout);
-    if (x->storage == y->storage) return tc__layouts_meet(l, x->offset, m, y->offset);
-    if (!tc__storages_meet(x->storage, y->storage) || !l->numel || !m->numel) return 0;
-    tc__tensor_bytes(x, l, &low[0], &high[0]);
-    tc__tensor_bytes(y, m, &low[1], &high[1]);
-    return low[0] < high[1] && low[1] < high[0];
-}
-
 // Whether the sizes of v broadcast to those of dst.
 static int tc__broadcasts_to(const tc__meta *v, const tc__meta *dst) {
     int lead = dst->rank - v->rank, ok = lead >= 0;

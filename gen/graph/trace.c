@@ -301,6 +301,13 @@ typedef struct tc__before {
     tc__lexical lexical; //   and what the code around the call says then
 } tc__before;
 
+// What was open when a body, or the like, was called: it is not that code's to end. See exec/nesting.c.
+typedef struct tc__floor {
+    const char *whose; // "function whose body", to errors; static, NULL = no such code runs
+    const tc__visit *visit;
+    int depth, skipped, disabled, no_grad;
+} tc__floor;
+
 typedef struct tc__recorder {
     tc__values values; // must be first
     const tc__hooks *hooks;
@@ -315,8 +322,7 @@ typedef struct tc__recorder {
     int skipped;                     // disabled regions begun and not ended
     int disabled;                    // tc_disable_begin without their ends
     tc__visit *suspended; //   and the visit that waits for that; NULL = none was open
-    int bodies; // of loops, and gradients of ops, that are being recorded, one in the other
-    int body_depth;               //   and the depth that the innermost one began with
+    tc__floor floor;
     const char *loop, *loop_body; // the call whose body that is, "tc_scan", and "the body"
     const char *own;     // op whose gradient its own function records now; NULL = none
     uint32_t own_first;  //   and the position of the first step that is that function's
@@ -352,6 +358,11 @@ static tc__lexical *tc__lexical_now(tc_ctx *c) {
     tc__recorder *r = tc__recorder_of(c);
     tc__visit *v = r->visit ? r->visit : r->suspended;
     return v ? &v->lexical : &r->lexical;
+}
+
+// Whether a body runs that is a part of the open visit.
+static int tc__is_in_body(const tc__recorder *r) {
+    return r->visit && r->floor.whose && r->floor.visit == r->visit;
 }
 
 // Key of the random numbers of a run for v.

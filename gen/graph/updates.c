@@ -122,22 +122,6 @@ static int tc__optim_state(const tc__optim *o, const char *what, tc_tensor t) {
                     tc__updates_number(o->of, o->at, number), text);
 }
 
-// Each of what is written has memory of its own: else one would be what the other was to become. `n` of them, the
-// parameter and its states, are looked at.
-static int tc__optim_apart(const tc__optim *o, const char *const *what, const tc_tensor *t,
-                           int n) {
-    char number[24];
-    for (int i = 1; i < n; i++)
-        for (int k = 0; k < i; k++)
-            if (tc__memories_meet(o->f.c, t[k], t[i]))
-                return tc__fail(o->f.c, TC_E_ALIAS,
-                                "%s: %s%s shares memory with its %s, and both are written; "
-                                "give each a tensor of its own",
-                                o->f.who, what[i], tc__updates_number(o->of, o->at, number),
-                                what[k]);
-    return 1;
-}
-
 // A frame about a parameter; 0 = null or reported.
 static int tc__optim_begin(tc__optim *o, const tc__updates *l, int at) {
     o->of = l, o->at = at;
@@ -159,19 +143,12 @@ static int tc__optim_given(const tc__updates *l, int at) {
 
 static int tc__optim_check(const tc__updates *l, int at) {
     tc__optim o;
-    const char *what[1 + TC__OPTIM_STATES];
-    tc_tensor written[1 + TC__OPTIM_STATES];
-    int n = 1;
     if (!tc__optim_given(l, at) || !tc__optim_begin(&o, l, at)) return 0;
-    what[0] = l->what, written[0] = l->param[at];
     int ok = tc__optim_state(&o, l->what, l->param[at]);
     if (ok && l->grad) ok = tc__optim_operand(&o, "grad", l->grad[at]);
-    for (int k = 0; ok && k < TC__OPTIM_STATES; k++) {
-        if (!l->state[k].name) continue;
-        what[n] = l->state[k].name, written[n] = l->state[k].at[at];
-        ok = tc__optim_state(&o, what[n], written[n]), n++;
-    }
-    ok = ok && tc__optim_apart(&o, what, written, n);
+    for (int k = 0; ok && k < TC__OPTIM_STATES; k++)
+        if (l->state[k].name)
+            ok = tc__optim_state(&o, l->state[k].name, l->state[k].at[at]);
     tc__leave_null(&o.f);
     return ok;
 }
@@ -187,6 +164,55 @@ static int tc__count_check(const tc__updates *l) {
         return tc__fail(f.c, TC_E_SHAPE, "%s: step is %s%s, a scalar f32 is needed", l->who,
                         tc__dtype(f.x.dtype)->name, tc__dims_text(&f.x, x));
     return tc__writable(&f, l->step);
+}
+
+// What is written, each of which must have memory of its own. 0 = out of memory.
+static int tc__updates_written(const tc__updates *l, tc__targets *all) {
+    size_t most = (size_t)l->n * (1 + TC__OPTIM_STATES) + 1;
+    int ok = TC__VEC_RESERVE(all->c, all->all, most);
+    if (l->counted) ok = ok && tc__targets_add(all, l->step, "step", TC__TARGET_OF_ALL);
+    for (int i = 0; ok && i < l->n; i++) {
+        ok = tc__targets_add(all, l->param[i], l->what, i);
+        for (int k = 0; ok && k < TC__OPTIM_STATES; k++)
+            if (l->state[k].name)
+                ok = tc__targets_add(all, l->state[k].at[i], l->state[k].name, i);
+    }
+    return ok;
+}
+
+// Says of two that are written that one step would leave what only one of them was to become.
+static int tc__updates_refuse(const tc__updates *l, const tc__api *f,
+                              const tc__target *first, const tc__target *again) {
+    char a[24], b[24];
+    int both = first->at == again->at; // of one parameter: its number is said once
+    int same = first->owner == again->owner && first->layout == again->layout &&
+               first->begin == again->begin && !both;
+    tc__updates_number(l, again->at, a);
+    tc__updates_number(l, first->at, b);
+    if (both || first->at == TC__TARGET_OF_ALL) b[0] = 0;
+    if (same)
+        return tc__fail(f->c, TC_E_ALIAS,
+                        "%s: %s%s is %s%s, which would be written twice; give it once",
+                        f->who, again->name, a, first->name, b);
+    return tc__fail(f->c, TC_E_ALIAS,
+                    "%s: %s%s shares memory with %s%s%s, and both are written; give each a "
+                    "tensor of its own",
+                    f->who, again->name, a, both ? "its " : "", first->name, b);
+}
+
+// Each of what is written has memory of its own.
+static int tc__updates_apart(const tc__updates *l) {
+    tc__api f;
+    tc__targets all;
+    tc_tensor about = tc__updates_first(l);
+    if (!l->n) return 1;
+    if (!tc__api_of(&f, l->who, about, l->file, l->line)) return 0;
+    memset(&all, 0, sizeof all);
+    all.c = f.c;
+    int ok = tc__updates_written(l, &all) && tc__targets_look(&all);
+    if (ok && all.meet) ok = tc__updates_refuse(l, &f, &all.first, &all.again);
+    TC__VEC_FREE(f.c, all.all);
+    return ok;
 }
 
 // As torch.optim: none is below 0, what means go on by is below 1. Those that a call has not are 0.
@@ -240,5 +266,5 @@ static int tc__updates_check(const tc__updates *l) {
     int ok = tc__numbers_check(l) && tc__lr_scale_check(l) &&
              (!l->counted || tc__count_check(l));
     for (int i = 0; ok && i < l->n; i++) ok = tc__optim_check(l, i);
-    return ok;
+    return ok && tc__updates_apart(l);
 }

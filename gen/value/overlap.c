@@ -91,8 +91,9 @@ static int tc__steps_meet(int64_t a, const tc__reachdim *x, int nx, int64_t b,
         if (ny && y->stride == period) y++, ny--;
         int64_t apart = (b - a) % period;
         a = 0, b = apart < 0 ? apart + period : apart;
-        if (tc__steps_reach(x, nx) > period || b + tc__steps_reach(y, ny) > period)
-            return 1;
+        reach_x = tc__steps_reach(x, nx), reach_y = tc__steps_reach(y, ny);
+        if (reach_x > period || reach_y > period) return 1;
+        if (b + reach_y > period && tc__steps_meet(0, x, nx, b - period, y, ny)) return 1;
     }
 }
 

@@ -963,8 +963,8 @@ BOTH(regions_are_not_ended_in_a_body) {
     tc_tensor x = line(tc, 4, 1, 1), init = tc_scalar(tc, 0, TC_F32), last, ys;
     IN_REGION(end_region, TC_E_REGION, "tc_trace_end: region \"wrong\" is open around");
     IN_REGION(begin_again, TC_E_REGION, "tc_trace_begin: region \"wrong\" is open around");
-    IN_REGION(begin_region, TC_E_REGION, "has a tc_trace_begin without its other half");
-    IN_REGION(disable, TC_E_REGION, "has a tc_disable_begin or tc_disable_end without");
+    IN_REGION(begin_region, TC_E_REGION, "has a tc_trace_begin without its tc_trace_end");
+    IN_REGION(disable, TC_E_REGION, "has a tc_disable_begin without its tc_disable_end");
     BEGIN("outer");
     CHECK_EQ(tc_scan(has_a_region, NULL, &init, 1, &x, 1, &last, &ys, 1), TC_OK);
     END();

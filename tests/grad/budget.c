@@ -119,6 +119,7 @@ static void cell(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     out[1] =
         tc_add(tc_mul(tc_sigmoid(g[1]), in[1]), tc_mul(tc_sigmoid(g[0]), tc_tanh(g[2])));
     out[0] = tc_mul(tc_sigmoid(g[3]), tc_tanh(out[1]));
+    out[2] = out[0]; // where rows of it are asked for
 }
 
 static tc_tensor lstm(tc_ctx *tc, net *m) {
@@ -130,6 +131,23 @@ static tc_tensor lstm(tc_ctx *tc, net *m) {
     return tc_mean_all(tc_square(last[0]));
 }
 
+// Layers, a loop over what they make of rows, layers over all that it leaves, and a loop of those.
+static tc_tensor around_loops(tc_ctx *tc, net *m) {
+    tc_tensor x = m->x, h, first[2], last[2], row;
+    first[0] = first[1] = tc_zeros(tc, TC_DIMS(tc_dim(x, 1), HIDDEN), TC_F32);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 8; i++) {
+            tc_tensor w = weight(tc, m, TC_DIMS(64, 64), 0.15);
+            x = tc_gelu(tc_linear(x, w, weight(tc, m, TC_DIMS(64), 0.1)));
+        }
+        tc_tensor w = weight(tc, m, TC_DIMS(HIDDEN, 4 * HIDDEN), 0.2);
+        tc_scan(cell, &w, first, 2, &x, 1, last, &row, 1);
+        h = weight(tc, m, TC_DIMS(64, HIDDEN), 0.4);
+        x = tc_add(x, tc_linear(row, h, tc_null()));
+    }
+    return tc_add(tc_mean_all(tc_square(x)), tc_mean_all(last[1]));
+}
+
 static const struct {
     const char *name;
     tc_tensor (*f)(tc_ctx *tc, net *m);
@@ -138,7 +156,7 @@ static const struct {
 } nets[] = {
     {"mlp", mlp, {512, 64, 0, 0}, 50},  {"cnn", cnn, {4, 3, 24, 24}, 60},
     {"unet", unet, {2, 3, 32, 32}, 90}, {"transformer", transformer, {2, 96, WIDTH, 0}, 50},
-    {"lstm", lstm, {12, 16, 32, 0}, 0},
+    {"lstm", lstm, {12, 16, 32, 0}, 0}, {"loops", around_loops, {6, 64, 64, 0}, 75},
 };
 
 // ---- a step of one, under a budget ----
@@ -246,6 +264,7 @@ TEST(a_cnn) { check_net("aot_eager", 1, budgets, 6); }
 TEST(a_unet) { check_net("aot_eager", 2, budgets, 6); }
 TEST(a_transformer) { check_net("aot_eager", 3, budgets, 6); }
 TEST(an_lstm) { check_net("aot_eager", 4, budgets, 6); }
+TEST(layers_around_loops) { check_net("aot_eager", 5, budgets, 6); }
 TEST(compiled) {
     check_net("cpu", 2, budgets, 1);
     check_net("cpu", 3, budgets + 4, 1);

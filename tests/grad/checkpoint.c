@@ -796,7 +796,7 @@ static void wrong_calls(tc_ctx *tc, tc_tensor x) {
         {TC_E_STATE,
          "tc_checkpoint: its body has a tc_scope_begin without its tc_scope_end"},
         {TC_E_REGION,
-         "tc_checkpoint: its body has a tc_trace_begin or tc_trace_end without"},
+         "tc_checkpoint: its body has a tc_trace_begin without its tc_trace_end"},
         {TC_E_STATE, "tc_checkpoint: calls of bodies and host functions are nested"},
     };
     tc_tensor none = tc_null(), y = x;

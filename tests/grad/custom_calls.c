@@ -54,10 +54,8 @@ static const struct {
     {TC_E_STATE,
      "custom op \"same\": its gradient has a tc_scope_begin without its tc_scope_end"},
     {TC_E_STATE, "tc_scope_end: the scope was begun by the code that called"},
-    {TC_E_REGION,
-     "custom op \"same\": its gradient has a tc_trace_begin or tc_trace_end without"},
-    {TC_E_REGION,
-     "custom op \"same\": its gradient has a tc_disable_begin or tc_disable_end"},
+    {TC_E_REGION, "custom op \"same\": its gradient has a tc_trace_begin without its"},
+    {TC_E_REGION, "custom op \"same\": its gradient has a tc_disable_begin without its"},
     {TC_OK, ""},
     {TC_OK, ""}};
 
@@ -113,7 +111,7 @@ TEST(a_region_left_by_the_body_of_an_eager_loop) {
     tc_tensor x = tc_ones(tc, TC_DIMS(3), TC_F32),
               rows = tc_ones(tc, TC_DIMS(2, 3), TC_F32), last;
     CHECK_EQ(tc_scan(leaves_open, NULL, &x, 1, &rows, 1, &last, NULL, 0), TC_E_REGION);
-    CHECK(strstr(tc_error_text(tc), "tc_scan: its body has a tc_trace_begin") != NULL);
+    CHECK(strstr(tc_error_text(tc), "tc_scan: the body has a tc_trace_begin") != NULL);
     CHECK_EQ(tc_is_compiling(tc), 0);
     tc_error_clear(tc);
     CHECK_NEAR(tc_item(tc_sum_all(tc_add(x, x))), 6, 0);
