@@ -6610,8 +6610,9 @@ for(size_t i=0;i<g->body.node.count;i++)
 if(tc__device_is_early(g,q,g->body.node.at[i]))
 words+=q->vectors*tc__device_words(g,q,g->body.node.at[i]);
 int64_t resident=TC__DEVICE_WORDS/(q->threads*tc__padded(words,8));
-int64_t most=TC__DEVICE_SMS*(resident<1?1:resident);
-return most<TC__DEVICE_PARTS?most:TC__DEVICE_PARTS;
+int64_t most=TC__DEVICE_PARTS;
+if(resident*TC__DEVICE_SMS<most)most=resident*TC__DEVICE_SMS;
+return most<TC__DEVICE_SMS?(int64_t)TC__DEVICE_SMS:most;
 }
 static void tc__device_plan_columns(const tc__group*g,tc__device_plan*q){
 tc__ixpool*x=g->body.ix;
@@ -9330,8 +9331,8 @@ tc__vectors*v=&t->v;
 tc__relist*l=&v->l;
 tc__ix parts=tc__ix_const(t->q.parts);
 tc__ix turns=tc__ix_ceil_div(v->ix,parts,tc__ix_const(below));
-tc__ix q=tc__relist_for(l,(tc__axis)TC__COLUMNS_Q,
-below==1?TC__BIND_UNROLL:TC__BIND_SERIAL,turns);
+tc__bind bind=below==1?TC__BIND_UNROLL:TC__BIND_SERIAL;
+tc__ix q=tc__relist_for(l,(tc__axis)TC__COLUMNS_Q,bind,turns);
 tc__ix part=tc__vector_ix(v,below,q,first);
 int opened=tc__relist_if(l,part,parts,0,0);
 part=tc__relist_bind(l,TC__COLUMNS_M,part,parts);

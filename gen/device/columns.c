@@ -167,8 +167,8 @@ static void tc__columns_parts(tc__columner *t, tc__sums *s, int below, tc__ix fi
     tc__relist *l = &v->l;
     tc__ix parts = tc__ix_const(t->q.parts);
     tc__ix turns = tc__ix_ceil_div(v->ix, parts, tc__ix_const(below));
-    tc__ix q = tc__relist_for(l, (tc__axis)TC__COLUMNS_Q,
-                              below == 1 ? TC__BIND_UNROLL : TC__BIND_SERIAL, turns);
+    tc__bind bind = below == 1 ? TC__BIND_UNROLL : TC__BIND_SERIAL;
+    tc__ix q = tc__relist_for(l, (tc__axis)TC__COLUMNS_Q, bind, turns);
     tc__ix part = tc__vector_ix(v, below, q, first);
     int opened = tc__relist_if(l, part, parts, 0, 0);
     part = tc__relist_bind(l, TC__COLUMNS_M, part, parts);

@@ -236,8 +236,9 @@ static int64_t tc__device_columns_most(const tc__group *g, const tc__device_plan
         if (tc__device_is_early(g, q, g->body.node.at[i]))
             words += q->vectors * tc__device_words(g, q, g->body.node.at[i]);
     int64_t resident = TC__DEVICE_WORDS / (q->threads * tc__padded(words, 8));
-    int64_t most = TC__DEVICE_SMS * (resident < 1 ? 1 : resident);
-    return most < TC__DEVICE_PARTS ? most : TC__DEVICE_PARTS;
+    int64_t most = TC__DEVICE_PARTS;
+    if (resident * TC__DEVICE_SMS < most) most = resident * TC__DEVICE_SMS;
+    return most < TC__DEVICE_SMS ? (int64_t)TC__DEVICE_SMS : most;
 }
 
 // Side by side a warp, one below the other as many threads as there are columns for; where there

@@ -10,6 +10,7 @@
 // ---- what a body calls ----
 
 static tc_grad_scaler scaler;
+static tc_tensor factor; // of rates
 
 #define WRONG(name) static tc_status name(tc_ctx *tc)
 WRONG(nothing) { return (void)tc, TC_OK; }
@@ -48,6 +49,8 @@ WRONG(autocast_begin) { return tc_autocast_begin(tc, TC_F16); }
 WRONG(no_grad_end) { return tc_no_grad_end(tc); }
 WRONG(no_grad_begin) { return tc_no_grad_begin(tc); }
 WRONG(step_end) { return tc_grad_scaler_step_end(&scaler); }
+WRONG(lr_scale_end) { return tc_lr_scale_end(tc); }
+WRONG(lr_scale_begin) { return tc_lr_scale_begin(factor); } // there is one around
 WRONG(scope_end) { return tc_scope_end(tc); }
 WRONG(scope_return) { return tc_scope_return(tc, tc_null()).id ? TC_OK : tc_error(tc); }
 WRONG(scope_begin) { return tc_scope_begin(tc), TC_OK; }
@@ -121,6 +124,10 @@ static const struct {
     {"no_grad_begin", no_grad_begin, TC_OK, {0}},
     {"step_end", step_end, TC_E_STATE,
      SAME("tc_grad_scaler_step_end: no tc_grad_scaler_step_begin of")},
+    {"lr_scale_end", lr_scale_end, TC_E_STATE,
+     SAME("tc_lr_scale_end: no tc_lr_scale_begin is open here")},
+    {"lr_scale_begin", lr_scale_begin, TC_E_STATE,
+     SAME("tc_lr_scale_begin: there is a factor already")},
     {"scope_end", scope_end, TC_E_STATE,
      SAME("tc_scope_end: the scope was begun by the code that called")},
     {"scope_return", scope_return, TC_E_STATE,
@@ -221,11 +228,13 @@ static void inside(tc_ctx *tc, cell *c) {
     CHECK_EQ(tc_autocast_begin(tc, TC_BF16), TC_OK);
     if (!derives) CHECK_EQ(tc_no_grad_begin(tc), TC_OK);
     CHECK_EQ(tc_grad_scaler_step_begin(&scaler), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(factor), TC_OK);
     c->before = tc_add_s(c->x, 4);
     c->got = three_times(tc, c->kind, c->f, c->x);
     tc_tensor product = tc_matmul(c->w, c->w);
     CHECK_EQ(tc_dtype_of(product), TC_BF16);
     c->after = tc_add(tc_sum_all(tc_cast(product, TC_F32)), c->before);
+    CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
     CHECK_EQ(tc_grad_scaler_step_end(&scaler), TC_OK);
     if (!derives) CHECK_EQ(tc_no_grad_end(tc), TC_OK);
     CHECK_EQ(tc_autocast_end(tc), TC_OK);
@@ -305,6 +314,7 @@ static void table(tc_ctx *tc, int around) {
     op.name = "cube", op.run = cube, op.gradient = cube_gradient;
     op_id = tc_register_op(tc, &op);
     CHECK_EQ(tc_grad_scaler_init(tc, &scaler, 0), TC_OK);
+    factor = tc_full(tc, TC_SCALAR, 0.5, TC_F32);
     for (now = 0; now < MISTAKES; now++)
         for (int kind = 0; kind < KINDS; kind++)
             for (int visit = 0; visit < 2 && is_there(kind, around); visit++) {
@@ -317,7 +327,7 @@ static void table(tc_ctx *tc, int around) {
                 check_cell(tc, &c);
                 tc_fn_free(c.f);
             }
-    tc_grad_scaler_free(&scaler);
+    tc_grad_scaler_free(&scaler), tc_free(factor);
 }
 
 BOTH(eager) { table(tc, EAGER); }
