@@ -6225,6 +6225,7 @@ int lanes_early;
 int tail;
 int sharing;
 tc__device_hold hold;
+int late;
 int parts;
 int cluster;
 int launches;
@@ -6411,12 +6412,16 @@ if(tc__device_held_load(g,q,n)==(int64_t)i)held+=tc__device_bytes(g,n);
 }
 return held;
 }
+static int tc__device_all_rows_read(const tc__group*g,const tc__node*n){
+return!tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW);
+}
 static int64_t tc__device_phase_words(const tc__group*g,const tc__device_plan*q){
 int64_t words=0,most=0;
 for(size_t i=0;i<g->body.node.count;i++){
 const tc__node*n=g->body.node.at[i];
 if(n->op==TC_OP_END)words=0;
-if(tc__device_is_early(g,q,n)&&tc__device_held_load(g,q,n)<0)
+if(tc__device_is_early(g,q,n)&&tc__device_held_load(g,q,n)<0&&
+!(q->late&&tc__device_all_rows_read(g,n)))
 words+=tc__device_words(g,q,n);
 if(words>most)most=words;
 }
@@ -6459,9 +6464,11 @@ int64_t words=tc__device_held(g,q,1)*steps*q->width/4;
 q->sharing=(int)threads;
 q->threads=warp?TC__DEVICE_WARP_BLOCK:(int)threads;
 q->vectors=(int)steps;
-if(!q->tail&&words+tc__device_phase_words(g,q)*steps<=
+for(q->late=0;q->late<2&&!q->tail;q->late++)
+if(words+tc__device_phase_words(g,q)*steps<=
 (warp?TC__DEVICE_WARP_HELD:TC__DEVICE_BLOCK_HELD))
 return;
+q->late=0;
 q->vectors=tc__device_vectors(g,q,TC__DEVICE_FLIGHT);
 q->hold=TC__DEVICE_SHARED;
 int64_t bytes=tc__device_held(g,q,0)*tc__padded(columns,64);
@@ -7718,6 +7725,7 @@ int opened;
 const tc__windows*window;
 int64_t first_window;
 int lanes_early;
+int late;
 uint32_t begin,end;
 int again,
 looped;
@@ -7778,6 +7786,7 @@ const tc__kbuf*b=tc__buffer_of(g,n);
 int kept=f->kept&&b->place==TC__BUF_ROW;
 if(!kept&&(!tc__is_memory(b)||b->written))return TC__HOLD_NOT;
 if(!f->lanes_early&&!tc__vector_is_one(f,n))return TC__HOLD_NOT;
+if(f->late&&tc__device_all_rows_read(g,n))return TC__HOLD_NOT;
 for(uint32_t i=1;i<n->n_attr;i++)
 if(tc__attr_is_ix(n,i)&&tc__ix_has_val(g->body.ix,n->attr[i]))
 return i==TC__LOAD_INDEX&&
@@ -9150,6 +9159,7 @@ static void tc__rows_init(tc__rower*t,const tc__device_plan*q){
 memset(t,0,sizeof*t);
 t->q=*q,t->s=t->x=t->z=tc__ix_const(0);
 t->v.open=tc__rows_open,t->v.apart=1,t->v.lanes_early=q->lanes_early;
+t->v.late=q->late;
 t->v.width=q->width,t->v.count=q->vectors;
 t->v.again=q->hold==TC__DEVICE_REGISTERS;
 }

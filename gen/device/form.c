@@ -53,9 +53,11 @@ static void tc__device_share_by(const tc__group *g, tc__device_plan *q, int64_t 
     q->sharing = (int)threads;
     q->threads = warp ? TC__DEVICE_WARP_BLOCK : (int)threads;
     q->vectors = (int)steps;
-    if (!q->tail && words + tc__device_phase_words(g, q) * steps <=
-                        (warp ? TC__DEVICE_WARP_HELD : TC__DEVICE_BLOCK_HELD))
-        return;
+    for (q->late = 0; q->late < 2 && !q->tail; q->late++)
+        if (words + tc__device_phase_words(g, q) * steps <=
+            (warp ? TC__DEVICE_WARP_HELD : TC__DEVICE_BLOCK_HELD))
+            return;
+    q->late = 0;
     q->vectors = tc__device_vectors(g, q, TC__DEVICE_FLIGHT);
     q->hold = TC__DEVICE_SHARED;
     int64_t bytes = tc__device_held(g, q, 0) * tc__padded(columns, 64);

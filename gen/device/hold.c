@@ -234,13 +234,19 @@ static int64_t tc__device_held(const tc__group *g, const tc__device_plan *q, int
     return held;
 }
 
+// Whether load n is of what all rows read: the first of them bring it into the cache.
+static int tc__device_all_rows_read(const tc__group *g, const tc__node *n) {
+    return !tc__ix_uses(g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW);
+}
+
 // Registers that the loads of the worst phase need, beside what is held.
 static int64_t tc__device_phase_words(const tc__group *g, const tc__device_plan *q) {
     int64_t words = 0, most = 0;
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_END) words = 0;
-        if (tc__device_is_early(g, q, n) && tc__device_held_load(g, q, n) < 0)
+        if (tc__device_is_early(g, q, n) && tc__device_held_load(g, q, n) < 0 &&
+            !(q->late && tc__device_all_rows_read(g, n)))
             words += tc__device_words(g, q, n);
         if (words > most) most = words;
     }

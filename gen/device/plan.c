@@ -81,6 +81,7 @@ typedef struct tc__device_plan {
     int tail;           // columns are not a multiple of V
     int sharing;        // ROWS: threads that share a row; COLUMNS: threads side by side
     tc__device_hold hold;
+    int late; // what all rows read is loaded where it is used: registers have the row itself
     int parts;    // of a row, or of the columns of a block
     int cluster;  // blocks that have the parts of a row in their memory, 0 = one has it all
     int launches; // 1, or one for each phase of columns

@@ -26,6 +26,7 @@ struct tc__vectors {
     const tc__windows *window;      // NULL = none
     int64_t first_window;           // buffer of the first
     int lanes_early;                // loads of single elements are held, too
+    int late;                       // those of what all rows read are not
     uint32_t begin, end;            // the nodes that are done, of a loop over columns
     int again,
         looped;     // several loops stand side by side, so each has a scope; it was opened
@@ -98,6 +99,7 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
     int kept = f->kept && b->place == TC__BUF_ROW;
     if (!kept && (!tc__is_memory(b) || b->written)) return TC__HOLD_NOT;
     if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
+    if (f->late && tc__device_all_rows_read(g, n)) return TC__HOLD_NOT;
     for (uint32_t i = 1; i < n->n_attr; i++)
         if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
             return i == TC__LOAD_INDEX &&
