@@ -7739,6 +7739,7 @@ tc__ix owner;
 tc__ix from;
 tc__vector_sums
 sums;
+uint32_t never;
 int64_t down;
 void(*step)(tc__vectors*f,const tc__node*n,tc__ix lane);
 uint8_t*row;
@@ -7877,8 +7878,15 @@ attr[TC__COMBINE_THREADS]=1,attr[TC__COMBINE_ACCUMULATOR]+=f->spread;
 m.attr=attr,m.n_attr=TC__COMBINE_THREADS+1;
 tc__relist_copy(&f->l,&m);
 }
+static int tc__vector_never(tc__vectors*f,const tc__node*n){
+if(!f->never)return 0;
+if(n->op==TC_OP_WHERE&&n->in[0]==f->never-1)
+return f->l.at[n->id]=f->l.at[n->in[2]],1;
+return n->id==f->never-1;
+}
 static void tc__vector_node(tc__vectors*f,const tc__node*n,tc__ix lane,int holds){
 if(tc__opens(n)||n->op==TC_OP_END||tc__vector_row_node(f,n,lane))return;
+if(tc__vector_never(f,n))return;
 if(tc__vector_windows(f,n))
 tc__vector_load_window(f,n,lane);
 else if(f->ahead[n->id]&&f->ahead[n->id]!=holds)
@@ -7948,9 +7956,58 @@ static void tc__vectors_close_each(tc__vectors*f){
 tc__relist_end_if(&f->l,f->opened);
 if(f->looped)tc__relist_end(&f->l,TC__VECTOR_U);
 }
+static int tc__vector_is_one_hot(const tc__vectors*f,const tc__node*n,uint32_t*row){
+const tc__group*g=f->l.from;
+if(n->op!=TC_OP_EQ||n->level!=TC__AT_COL)return 0;
+const tc__node*x=g->body.node.at[n->in[0]],*y=g->body.node.at[n->in[1]];
+const tc__node*column=x->op==TC_OP_INDEX?x:y,*other=column==x?y:x;
+if(column->op!=TC_OP_INDEX||other->level!=TC__AT_ROW||
+(other->dtype!=TC_I32&&other->dtype!=TC_I64)||
+column->attr[TC__INDEX_EXPR]!=tc__ix_var(f->ix,TC__COL,g->shape.cols))
+return 0;
+for(size_t id=n->id+1;id<f->end;id++){
+const tc__node*m=g->body.node.at[id];
+for(uint32_t i=0;f->need[id]&&i<m->n_in;i++)
+if(m->in[i]==n->id&&(m->op!=TC_OP_WHERE||i))return 0;
+}
+*row=other->id;
+return 1;
+}
+static uint32_t tc__vector_one_hot(const tc__vectors*f,uint32_t*row){
+const tc__group*g=f->l.from;
+for(uint32_t id=f->begin;id<f->end&&f->apart&&!f->by_rows;id++)
+if(f->need[id]&&tc__vector_is_one_hot(f,g->body.node.at[id],row))
+return id+1;
+return 0;
+}
+static void tc__vectors_forgo(tc__vectors*f,uint32_t id){
+const tc__node*n=f->l.from->body.node.at[id];
+for(uint32_t i=0;i<n->n_in;i++){
+int users=0;
+for(uint32_t k=n->in[i]+1;k<f->end;k++)
+for(uint32_t in=0;f->need[k]&&in<f->l.from->body.node.at[k]->n_in;in++)
+users+=f->l.from->body.node.at[k]->in[in]==n->in[i];
+if(users==1)f->need[n->in[i]]=0;
+}
+}
+static void tc__vectors_do(tc__vectors*f,tc__ix column,int holds,int width){
+uint32_t row=0;
+uint32_t hot=!holds&&width>1?tc__vector_one_hot(f,&row):0;
+if(hot){
+tc__ix at=tc__ix_val(f->ix,f->l.at[row],f->l.from->shape.cols);
+tc__relist_if(&f->l,tc__ix_sub(f->ix,at,column),tc__ix_const(width),0,0);
+tc__vector_nodes(f,f->l.from,f->need,column,width,holds);
+tc__relist_put(&f->l,TC_OP_ELSE,TC_BOOL,NULL,0);
+tc__vectors_forgo(f,hot-1);
+f->never=hot;
+}
+tc__vector_nodes(f,f->l.from,f->need,column,width,holds);
+f->never=0;
+tc__relist_end_if(&f->l,hot!=0);
+}
 static void tc__vectors_each(tc__vectors*f,int holds,int width){
 tc__ix column=tc__vectors_open_each(f);
-tc__vector_nodes(f,f->l.from,f->need,column,width,holds);
+tc__vectors_do(f,column,holds,width);
 tc__vectors_close_each(f);
 }
 static int tc__vector_is_copy(const tc__vectors*f,const tc__node*n){

@@ -136,3 +136,57 @@ KEPT(columns, TC_F32, 0, 0, {40, 100}, {40, 700}, {64, 1000})
 KEPT(rows_that_no_block_has_room_for, TC_F32, 1, 0, {2, 16384}, {3, 60000}, {150, 60000})
 KEPT(rows_that_get_too_long, TC_F32, 1, 1, {4, 100}, {4, 300}, {3, 60000}, {3, 60000},
      {2, 61000}, {4, 100}, {5, 300}, {5, 300})
+
+// ---- one column of a row that is another than all others ----
+
+enum { ONES = 5 };
+
+// softmax(x) - 1 where the column is the row's, which may be none of them.
+static void one_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    int64_t n = tc_dim(in[0], 1);
+    (void)user;
+    tc_tensor p = tc_softmax(in[0], 1),
+              c = tc_to(tc_arange(tc, 0, (double)n, 1, tc_dtype_of(in[1])), DEVICE_NAME);
+    out[0] = tc_where(tc_eq(in[1], c), tc_sub_s(p, 1), p);
+}
+
+static void check_one(tc_ctx *tc, int n, tc_dtype dtype, tc_dtype index) {
+    const int64_t where[ONES] = {0, n - 1, -3, n / 2,
+                                 index == TC_I64 ? (INT64_C(1) << 32) + 3 : n};
+    float *x = (float *)malloc(ONES * (size_t)n * sizeof *x);
+    double *row = (double *)malloc((size_t)n * sizeof *row), worst = 0;
+    REQUIRE(x && row);
+    for (int i = 0; i < ONES * n; i++)
+        x[i] = (float)((int)test_word((unsigned)i, 9) >> 24) / 64.0f;
+    tc_tensor in[2], out;
+    in[0] =
+        tc_to(tc_cast(tc_from_data(tc, x, TC_DIMS(ONES, n), TC_F32), dtype), DEVICE_NAME);
+    in[1] = tc_to(tc_cast(tc_from_data(tc, where, TC_DIMS(ONES, 1), TC_I64), index),
+                  DEVICE_NAME);
+    tc_fn *f = tc_compile(tc, one_body, NULL, 0, NULL);
+    REQUIRE(tc_call(f, in, 2, &out, 1) == TC_OK || FAIL("%s", tc_error_text(tc)));
+    float *y = (float *)malloc(ONES * (size_t)n * sizeof *y);
+    REQUIRE(y && tc_read(tc_cast(out, TC_F32), y, ONES * (size_t)n * sizeof *y) == TC_OK);
+    for (int r = 0; r < ONES; r++) {
+        for (int i = 0; i < n; i++) row[i] = (double)x[r * n + i];
+        softmax_row(row, n);
+        for (int i = 0; i < n; i++)
+            worst = fmax(worst, fabs((double)y[r * n + i] - row[i] + (i == where[r])));
+    }
+    CHECK(worst <= (dtype == TC_BF16 ? 4e-3 : 1e-6) ||
+          FAIL("%d columns: off by %g", n, worst));
+    tc_fn_free(f);
+    free(x), free(y), free(row);
+}
+
+TEST(one_of_a_row) {
+    static const int columns[] = {40, 100, 1000, 9003, 40000};
+    tc_ctx *tc = tc_open(NULL);
+    REQUIRE(open_device(tc));
+    for (int i = 0; i < (device_is_real ? 5 : 4); i++) {
+        check_one(tc, columns[i], TC_F32, TC_I64);
+        check_one(tc, columns[i], TC_BF16, TC_I64);
+        check_one(tc, columns[i], TC_F32, TC_I32);
+    }
+    tc_close(tc);
+}

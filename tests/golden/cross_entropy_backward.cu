@@ -260,15 +260,25 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           end
 //           %48 = div %4 %42          f32 row
 //           for u in 0..6  bind=unroll
-//             for l in 0..4  bind=vector
-//               axis c = 128*u + 4*x + l in 0..768
-//               %52 = index c         i64 col
-//               %53 = eq %52 %17      bool col
-//               %54 = where %53 %2 %3  f32 col
-//               %55 = load held0[4*u + l]  f32 col
-//               %56 = mul %48 %55     f32 col
-//               %57 = add %54 %56     f32 col
-//               store out1[768*r + c] %57
+//             if 0 <= -128*u - 4*x + %17 < 4
+//               for l in 0..4  bind=vector
+//                 axis c = 128*u + 4*x + l in 0..768
+//                 %53 = index c       i64 col
+//                 %54 = eq %53 %17    bool col
+//                 %55 = where %54 %2 %3  f32 col
+//                 %56 = load held0[4*u + l]  f32 col
+//                 %57 = mul %48 %56   f32 col
+//                 %58 = add %55 %57   f32 col
+//                 store out1[768*r + c] %58
+//               end
+//             else
+//               for l in 0..4  bind=vector
+//                 axis c = 128*u + 4*x + l in 0..768
+//                 %64 = load held0[4*u + l]  f32 col
+//                 %65 = mul %48 %64   f32 col
+//                 %66 = add %3 %65    f32 col
+//                 store out1[768*r + c] %66
+//               end
 //             end
 //           end
 //         end
@@ -329,19 +339,31 @@ kernel0(const float *__restrict__ in0, const tc_i64 *__restrict__ in1, float *__
     const float t48 = 0x1p-6f / t42;
     #pragma unroll
     for (int u = 0; u < 6; u++) {
-        tc_pack<float, 4> o58;
-        #pragma unroll
-        for (int l = 0; l < 4; l++) {
-            const int c = 4 * x + 128 * u + l;
-            const tc_i64 t52 = c;
-            const int t53 = TC_B_i64(TC_EQ_i64(t52, t17));
-            const float t54 = TC_SEL_f32(TC_M_f32(t53), -0x1p-6f, 0.0f);
-            const float t55 = held0[4 * u + l];
-            const float t56 = TC_MUL_f32(t48, t55);
-            const float t57 = TC_ADD_f32(t54, t56);
-            o58.at[l] = t57;
+        if (-4 * x - 128 * u + (int)t17 >= 0 && -4 * x - 128 * u + (int)t17 < 4) {
+            tc_pack<float, 4> o59;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const int c = 4 * x + 128 * u + l;
+                const tc_i64 t53 = c;
+                const int t54 = TC_B_i64(TC_EQ_i64(t53, t17));
+                const float t55 = TC_SEL_f32(TC_M_f32(t54), -0x1p-6f, 0.0f);
+                const float t56 = held0[4 * u + l];
+                const float t57 = TC_MUL_f32(t48, t56);
+                const float t58 = TC_ADD_f32(t55, t57);
+                o59.at[l] = t58;
+            }
+            tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 128 * u], o59);
+        } else {
+            tc_pack<float, 4> o67;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t64 = held0[4 * u + l];
+                const float t65 = TC_MUL_f32(t48, t64);
+                const float t66 = TC_ADD_f32(0.0f, t65);
+                o67.at[l] = t66;
+            }
+            tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 128 * u], o67);
         }
-        tc_store((tc_pack<float, 4> *)&out1[768 * r + 4 * x + 128 * u], o58);
     }
 }
 
