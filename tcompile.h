@@ -1434,13 +1434,21 @@ TCDEF tc_status tc_lion_list__at(const tc_tensor *param, const tc_tensor *grad,
                                  double beta2, double weight_decay, const char *file,
                                  int line);
 
-// lr of the optimisers from here on, up to tc_lr_scale_end, is times `factor`, a float scalar (TC_E_SHAPE) that is read where and
-// when they run; PyTorch's LambdaLR. So a schedule is ops, of the step counter perhaps, or an input: a function whose rate
-// changes at every call skips its body, which one that is told another lr does not. The product is made in f64. The factor is
-// yours, stays what it is until the end, and lies where the weights do. A region or body goes on with that of the code
-// around it, ends what it leaves open, and cannot end or replace what was begun outside (TC_E_STATE). A function that is called
-// under another factor has another program (TC_MISS_LR_SCALE).
-TCDEF tc_status tc_lr_scale_begin_at(tc_tensor factor, const char *file, int line);
+// lr of the optimisers from here on, up to tc_lr_scale_end, is times `factor`, a float scalar (TC_E_NULL, _DTYPE, _SHAPE) that
+// is read where and when they run; PyTorch's LambdaLR. So a schedule is ops, or an input, and a function whose rate changes
+// at every call skips its body, which one that is told another lr does not:
+//
+//     // in the body: a rise over 100 steps. `steps` is counted by the call, so here it is 0 at the first
+//     tc_lr_scale_begin(tc, tc_minimum_s(tc_mul_s(tc_add_s(steps, 1), 0.01), 1));
+//     tc_adamw_list_(w, g, average, square, n, steps, 1e-3, 0.9, 0.999, 1e-8, 0.01);
+//     tc_lr_scale_end(tc);
+//
+// The product is made in f64. The factor is yours, stays what it is until the end, and lies where the weights do. A region or
+// body goes on with that of the code around it, ends what it leaves open, and cannot end or replace what was begun outside
+// (TC_E_STATE). Where a begin was refused, so are the optimisers up to the end. A function that is called under another factor
+// runs its body again (TC_MISS_LR_SCALE): keep one, and tc_fill_ it.
+TCDEF tc_status tc_lr_scale_begin_at(tc_ctx *tc, tc_tensor factor, const char *file,
+                                     int line);
 TCDEF tc_status tc_lr_scale_end_at(tc_ctx *tc, const char *file, int line);
 
 // ---- gradients clipped, in place ----
@@ -3293,7 +3301,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6edd849341d71b23u
+#define TC__BUILD_ID 0xc0060e1aa7d25533u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10385,13 +10393,14 @@ int stepping;
 tc_tensor
 skips;
 int scaling;
+int unscaled;
 tc_tensor lr_scale;
 }tc__lexical;
 static tc__lexical tc__lexical_inside(const tc__lexical*outer){
 tc__lexical l;
 memset(&l,0,sizeof l);
 l.half=outer->half,l.skips=outer->skips,l.body=outer->body;
-l.lr_scale=outer->lr_scale;
+l.lr_scale=outer->lr_scale,l.unscaled=outer->unscaled;
 return l;
 }
 typedef struct tc__refusal_mark{
@@ -17470,6 +17479,11 @@ tc__meta m;
 tc_tensor about=tc__updates_first(l);
 if(!about.id||!tc__api_of(&f,l->who,about,l->file,l->line))return!about.id;
 tc_tensor scale=tc__lr_scale_of(l,f.c);
+if(!l->alone&&tc__lexical_now(f.c)->unscaled)
+return tc__fail(f.c,TC_E_STATE,
+"%s: the tc_lr_scale_begin around it was refused, and lr without "
+"its factor is another rate; nothing is written",
+l->who);
 return!scale.id||tc__operand_need(&f,"factor of tc_lr_scale_begin",scale,&m);
 }
 static int tc__updates_check(const tc__updates*l){
@@ -17633,34 +17647,50 @@ return tc_add(old,tc_mul_s(square,1-by));
 static tc_tensor tc__bias_correction(const tc__api*f,tc_tensor step,double beta){
 return tc_rsub_s(tc_rpow_s(step,beta),1);
 }
-TCDEF tc_status tc_lr_scale_begin_at(tc_tensor factor,const char*file,int line){
+static int tc__lr_scale_fits(tc_ctx*c,const tc__lexical*l,tc_tensor t){
 static const char who[]="tc_lr_scale_begin";
-tc__api f;
+tc__meta m;
 char x[160];
-if(!tc__api_of(&f,who,factor,file,line))return tc__api_refused(&f,factor);
-tc__lexical*l=tc__lexical_now(f.c);
-tc_status outer=tc__unit_begin(f.c);
-int ok=1;
-if(f.x.rank||!tc__is_arithmetic(f.x.dtype))
-ok=tc__fail(f.c,TC_E_SHAPE,"%s: factor is %s%s, a scalar float is needed",who,
-tc__dtype(f.x.dtype)->name,tc__dims_text(&f.x,x));
-else if(l->lr_scale.id)
-ok=tc__fail(f.c,TC_E_STATE,
-"%s: there is a factor already, here or in the code around; a "
-"tc_lr_scale_end must come first, or give the product of both",
-who);
+if(!t.id)
+return tc__fail(c,TC_E_NULL,
+"%s: factor is a null tensor (an earlier call failed?)",who);
+if(!tc__meta_of(c,who,t,&m))return 0;
+if(!tc__is_arithmetic(m.dtype))
+return tc__fail(c,TC_E_DTYPE,"%s: factor is %s%s, a float is needed; tc_cast it",
+who,tc__dtype(m.dtype)->name,tc__dims_text(&m,x));
+if(m.rank)
+return tc__fail(
+c,TC_E_SHAPE,
+"%s: factor is %s%s, a scalar is needed; tc_reshape it to TC_SCALAR, "
+"or tc_select one",
+who,tc__dtype(m.dtype)->name,tc__dims_text(&m,x));
+return!l->lr_scale.id||
+tc__fail(c,TC_E_STATE,
+"%s: there is a factor already, begun %s; end that first, or give the "
+"product of both",
+who,l->scaling?"here":"by the code around");
+}
+TCDEF tc_status tc_lr_scale_begin_at(tc_ctx*tc,tc_tensor factor,const char*file,
+int line){
+tc_status s;
+tc__lexical*l=tc__lexical_open(tc,"tc_lr_scale_begin",file,line,&s);
+if(!l)return s;
+tc_status outer=tc__unit_begin(tc);
+int ok=tc__lr_scale_fits(tc,l,factor);
 if(ok)l->lr_scale=factor,l->scaling=1;
-return tc__unit_end(f.c,outer,ok);
+if(!ok&&!l->lr_scale.id)l->scaling=l->unscaled=1;
+return tc__unit_end(tc,outer,ok);
 }
 TCDEF tc_status tc_lr_scale_end_at(tc_ctx*tc,const char*file,int line){
 tc_status s;
 tc__lexical*l=tc__lexical_open(tc,"tc_lr_scale_end",file,line,&s);
 if(!l)return s;
 tc_status outer=tc__unit_begin(tc);
-int ok=l->scaling||tc__fail(tc,TC_E_STATE,
-"tc_lr_scale_end: no tc_lr_scale_begin is open here; "
-"one outside of a region or body ends outside of it");
-if(ok)l->lr_scale=tc__null(),l->scaling=0;
+int ok=
+l->scaling||
+tc__fail(tc,TC_E_STATE,"tc_lr_scale_end: no tc_lr_scale_begin is open here%s",
+l->lr_scale.id?"; that of the code around ends there":"");
+if(ok)l->lr_scale=tc__null(),l->scaling=l->unscaled=0;
 return tc__unit_end(tc,outer,ok);
 }
 enum{TC__RATE,TC__SHRINK,TC__ROOT};
@@ -57447,6 +57477,10 @@ m->kind==TC_MISS_DIM||m->kind==TC_MISS_STRIDE?"dim %d "
 :"byte %d of ",
 m->dim);
 tc__put(t,"%s",text[m->kind]);
+if(m->kind==TC_MISS_LR_SCALE&&m->was==m->now)
+tc__put(t,
+" of another factor (keep one tensor and tc_fill_ it, or begin in the body "
+"with an input)");
 if(m->was==m->now)return;
 const char*space=*text[m->kind]?" ":"";
 if(m->kind==TC_MISS_DEVICE)

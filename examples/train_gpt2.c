@@ -144,7 +144,7 @@ static void step(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     tc_backward(loss);
     int n = tc_params_list(m->weights, &w, &g);
     tc_clip_grad_norm_(g, n, 1, 2);
-    tc_lr_scale_begin(tc_minimum_s(tc_mul_s(tc_add_s(m->steps, 1), 0.25), 1));
+    tc_lr_scale_begin(tc, tc_minimum_s(tc_mul_s(tc_add_s(m->steps, 1), 0.25), 1));
     tc_adamw_list_(w, g, m->average, m->square, n, m->steps, 1e-3, 0.9, 0.95, 1e-8, 0.1);
     tc_lr_scale_end(tc);
     out[0] = loss;

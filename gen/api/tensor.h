@@ -760,13 +760,21 @@ TCDEF tc_status tc_lion_list__at(const tc_tensor *param, const tc_tensor *grad,
                                  double beta2, double weight_decay, const char *file,
                                  int line);
 
-// lr of the optimisers from here on, up to tc_lr_scale_end, is times `factor`, a float scalar (TC_E_SHAPE) that is read where and
-// when they run; PyTorch's LambdaLR. So a schedule is ops, of the step counter perhaps, or an input: a function whose rate
-// changes at every call skips its body, which one that is told another lr does not. The product is made in f64. The factor is
-// yours, stays what it is until the end, and lies where the weights do. A region or body goes on with that of the code
-// around it, ends what it leaves open, and cannot end or replace what was begun outside (TC_E_STATE). A function that is called
-// under another factor has another program (TC_MISS_LR_SCALE).
-TCDEF tc_status tc_lr_scale_begin_at(tc_tensor factor, const char *file, int line);
+// lr of the optimisers from here on, up to tc_lr_scale_end, is times `factor`, a float scalar (TC_E_NULL, _DTYPE, _SHAPE) that
+// is read where and when they run; PyTorch's LambdaLR. So a schedule is ops, or an input, and a function whose rate changes
+// at every call skips its body, which one that is told another lr does not:
+//
+//     // in the body: a rise over 100 steps. `steps` is counted by the call, so here it is 0 at the first
+//     tc_lr_scale_begin(tc, tc_minimum_s(tc_mul_s(tc_add_s(steps, 1), 0.01), 1));
+//     tc_adamw_list_(w, g, average, square, n, steps, 1e-3, 0.9, 0.999, 1e-8, 0.01);
+//     tc_lr_scale_end(tc);
+//
+// The product is made in f64. The factor is yours, stays what it is until the end, and lies where the weights do. A region or
+// body goes on with that of the code around it, ends what it leaves open, and cannot end or replace what was begun outside
+// (TC_E_STATE). Where a begin was refused, so are the optimisers up to the end. A function that is called under another factor
+// runs its body again (TC_MISS_LR_SCALE): keep one, and tc_fill_ it.
+TCDEF tc_status tc_lr_scale_begin_at(tc_ctx *tc, tc_tensor factor, const char *file,
+                                     int line);
 TCDEF tc_status tc_lr_scale_end_at(tc_ctx *tc, const char *file, int line);
 
 // ---- gradients clipped, in place ----

@@ -139,6 +139,10 @@ static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
                                                                     : "byte %d of ",
                 m->dim);
     tc__put(t, "%s", text[m->kind]);
+    if (m->kind == TC_MISS_LR_SCALE && m->was == m->now)
+        tc__put(t,
+                " of another factor (keep one tensor and tc_fill_ it, or begin in the body "
+                "with an input)");
     if (m->was == m->now) return;
     const char *space = *text[m->kind] ? " " : "";
     if (m->kind == TC_MISS_DEVICE)

@@ -207,24 +207,41 @@ static tc_tensor tc__bias_correction(const tc__api *f, tc_tensor step, double be
 
 // ---- rates: lr, by the factor of tc_lr_scale_begin if there is one ----
 
-TCDEF tc_status tc_lr_scale_begin_at(tc_tensor factor, const char *file, int line) {
+// Whether t can be the factor of rates in c; 0 = reported.
+static int tc__lr_scale_fits(tc_ctx *c, const tc__lexical *l, tc_tensor t) {
     static const char who[] = "tc_lr_scale_begin";
-    tc__api f;
+    tc__meta m;
     char x[160];
-    if (!tc__api_of(&f, who, factor, file, line)) return tc__api_refused(&f, factor);
-    tc__lexical *l = tc__lexical_now(f.c);
-    tc_status outer = tc__unit_begin(f.c);
-    int ok = 1;
-    if (f.x.rank || !tc__is_arithmetic(f.x.dtype))
-        ok = tc__fail(f.c, TC_E_SHAPE, "%s: factor is %s%s, a scalar float is needed", who,
-                      tc__dtype(f.x.dtype)->name, tc__dims_text(&f.x, x));
-    else if (l->lr_scale.id)
-        ok = tc__fail(f.c, TC_E_STATE,
-                      "%s: there is a factor already, here or in the code around; a "
-                      "tc_lr_scale_end must come first, or give the product of both",
-                      who);
+    if (!t.id)
+        return tc__fail(c, TC_E_NULL,
+                        "%s: factor is a null tensor (an earlier call failed?)", who);
+    if (!tc__meta_of(c, who, t, &m)) return 0;
+    if (!tc__is_arithmetic(m.dtype))
+        return tc__fail(c, TC_E_DTYPE, "%s: factor is %s%s, a float is needed; tc_cast it",
+                        who, tc__dtype(m.dtype)->name, tc__dims_text(&m, x));
+    if (m.rank)
+        return tc__fail(
+            c, TC_E_SHAPE,
+            "%s: factor is %s%s, a scalar is needed; tc_reshape it to TC_SCALAR, "
+            "or tc_select one",
+            who, tc__dtype(m.dtype)->name, tc__dims_text(&m, x));
+    return !l->lr_scale.id ||
+           tc__fail(c, TC_E_STATE,
+                    "%s: there is a factor already, begun %s; end that first, or give the "
+                    "product of both",
+                    who, l->scaling ? "here" : "by the code around");
+}
+
+TCDEF tc_status tc_lr_scale_begin_at(tc_ctx *tc, tc_tensor factor, const char *file,
+                                     int line) {
+    tc_status s;
+    tc__lexical *l = tc__lexical_open(tc, "tc_lr_scale_begin", file, line, &s);
+    if (!l) return s;
+    tc_status outer = tc__unit_begin(tc);
+    int ok = tc__lr_scale_fits(tc, l, factor);
     if (ok) l->lr_scale = factor, l->scaling = 1;
-    return tc__unit_end(f.c, outer, ok);
+    if (!ok && !l->lr_scale.id) l->scaling = l->unscaled = 1;
+    return tc__unit_end(tc, outer, ok);
 }
 
 TCDEF tc_status tc_lr_scale_end_at(tc_ctx *tc, const char *file, int line) {
@@ -232,10 +249,11 @@ TCDEF tc_status tc_lr_scale_end_at(tc_ctx *tc, const char *file, int line) {
     tc__lexical *l = tc__lexical_open(tc, "tc_lr_scale_end", file, line, &s);
     if (!l) return s;
     tc_status outer = tc__unit_begin(tc);
-    int ok = l->scaling || tc__fail(tc, TC_E_STATE,
-                                    "tc_lr_scale_end: no tc_lr_scale_begin is open here; "
-                                    "one outside of a region or body ends outside of it");
-    if (ok) l->lr_scale = tc__null(), l->scaling = 0;
+    int ok =
+        l->scaling ||
+        tc__fail(tc, TC_E_STATE, "tc_lr_scale_end: no tc_lr_scale_begin is open here%s",
+                 l->lr_scale.id ? "; that of the code around ends there" : "");
+    if (ok) l->lr_scale = tc__null(), l->scaling = l->unscaled = 0;
     return tc__unit_end(tc, outer, ok);
 }
 

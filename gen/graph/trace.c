@@ -142,6 +142,7 @@ typedef struct tc__lexical {
     tc_tensor
         skips; // what is written in place stays as it is where this is true; null = nothing
     int scaling;        // a tc_lr_scale_begin without its end
+    int unscaled;       //   that was refused: optimisers are, too
     tc_tensor lr_scale; // the factor of optimisers' lr; null = none
 } tc__lexical;
 
@@ -149,7 +150,7 @@ static tc__lexical tc__lexical_inside(const tc__lexical *outer) {
     tc__lexical l;
     memset(&l, 0, sizeof l);
     l.half = outer->half, l.skips = outer->skips, l.body = outer->body;
-    l.lr_scale = outer->lr_scale;
+    l.lr_scale = outer->lr_scale, l.unscaled = outer->unscaled;
     return l;
 }
 

@@ -259,6 +259,11 @@ static int tc__lr_scale_check(const tc__updates *l) {
     tc_tensor about = tc__updates_first(l);
     if (!about.id || !tc__api_of(&f, l->who, about, l->file, l->line)) return !about.id;
     tc_tensor scale = tc__lr_scale_of(l, f.c);
+    if (!l->alone && tc__lexical_now(f.c)->unscaled)
+        return tc__fail(f.c, TC_E_STATE,
+                        "%s: the tc_lr_scale_begin around it was refused, and lr without "
+                        "its factor is another rate; nothing is written",
+                        l->who);
     return !scale.id || tc__operand_need(&f, "factor of tc_lr_scale_begin", scale, &m);
 }
 

@@ -106,6 +106,7 @@ static void controls_nothing(tc_ctx *tc) {
     STATUS(tc_no_grad_end(NULL), TC_E_NULL, NO_CONTEXT("tc_no_grad_end"));
     STATUS(tc_autocast_begin(NULL, TC_F16), TC_E_NULL, NO_CONTEXT("tc_autocast_begin"));
     STATUS(tc_autocast_end(NULL), TC_E_NULL, NO_CONTEXT("tc_autocast_end"));
+    STATUS(tc_lr_scale_begin(NULL, tc_null()), TC_E_NULL, NO_CONTEXT("tc_lr_scale_begin"));
     STATUS(tc_lr_scale_end(NULL), TC_E_NULL, NO_CONTEXT("tc_lr_scale_end"));
     STATUS(tc_scope_end(NULL), TC_E_NULL, NO_CONTEXT("scope_end"));
     SAYS((tc_scope_begin(NULL), 0), TC_E_NULL, NO_CONTEXT("tc_scope_begin"));

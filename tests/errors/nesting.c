@@ -50,7 +50,7 @@ WRONG(no_grad_end) { return tc_no_grad_end(tc); }
 WRONG(no_grad_begin) { return tc_no_grad_begin(tc); }
 WRONG(step_end) { return tc_grad_scaler_step_end(&scaler); }
 WRONG(lr_scale_end) { return tc_lr_scale_end(tc); }
-WRONG(lr_scale_begin) { return tc_lr_scale_begin(factor); } // there is one around
+WRONG(lr_scale_begin) { return tc_lr_scale_begin(tc, factor); } // there is one around
 WRONG(scope_end) { return tc_scope_end(tc); }
 WRONG(scope_return) { return tc_scope_return(tc, tc_null()).id ? TC_OK : tc_error(tc); }
 WRONG(scope_begin) { return tc_scope_begin(tc), TC_OK; }
@@ -228,7 +228,7 @@ static void inside(tc_ctx *tc, cell *c) {
     CHECK_EQ(tc_autocast_begin(tc, TC_BF16), TC_OK);
     if (!derives) CHECK_EQ(tc_no_grad_begin(tc), TC_OK);
     CHECK_EQ(tc_grad_scaler_step_begin(&scaler), TC_OK);
-    CHECK_EQ(tc_lr_scale_begin(factor), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(tc, factor), TC_OK);
     c->before = tc_add_s(c->x, 4);
     c->got = three_times(tc, c->kind, c->f, c->x);
     tc_tensor product = tc_matmul(c->w, c->w);

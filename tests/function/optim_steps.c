@@ -232,7 +232,7 @@ typedef struct job {
 static void scaled_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     job *j = (job *)user;
     j->runs++;
-    CHECK_EQ(tc_lr_scale_begin(in[0]), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(tc, in[0]), TC_OK);
     CHECK_EQ(j->k->all(j->k, &j->t, base), TC_OK);
     CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
     out[0] = tc_add_s(in[0], 0);
@@ -282,7 +282,7 @@ BOTH(scaled_by_the_step) {
         BEGIN("warm");
         // of the step before: it is counted by the call
         tc_tensor warm = tc_minimum_s(tc_mul_s(tc_add_s(t[0].step, 1), 0.25), 1);
-        CHECK_EQ(tc_lr_scale_begin(warm), TC_OK);
+        CHECK_EQ(tc_lr_scale_begin(tc, warm), TC_OK);
         CHECK_EQ(kinds[6].all(&kinds[6], &t[0], base), TC_OK);
         tc_lr_scale_end(tc);
         END();
@@ -298,14 +298,14 @@ BOTH(scaled_by_the_step) {
 
 static void left_open(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
-    CHECK_EQ(tc_lr_scale_begin(in[0]), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(tc, in[0]), TC_OK);
     out[0] = tc_add_s(in[0], 1);
 }
 
 static void ends_another(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)user;
     CHECK_EQ(tc_lr_scale_end(tc), TC_E_STATE);
-    CHECK_EQ(tc_lr_scale_begin(in[0]), TC_E_STATE);
+    CHECK_EQ(tc_lr_scale_begin(tc, in[0]), TC_E_STATE);
     out[0] = tc_add_s(in[0], 1);
 }
 
@@ -326,7 +326,7 @@ BOTH(scale_of_code_around) {
     tc_fn *sgd = tc_compile(tc, sgd_body, NULL, 0, NULL);
     for (int i = 0; i < 3; i++) CHECK_EQ(tc_call(sgd, two, 2, &y, 1), TC_OK);
     CHECK_NEAR(AT(two[0], 1), -24, 0);
-    CHECK_EQ(tc_lr_scale_begin(half), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(tc, half), TC_OK);
     for (int i = 0; i < 3; i++) CHECK_EQ(tc_call(sgd, two, 2, &y, 1), TC_OK);
     CHECK_NEAR(AT(two[0], 1), -36, 0);
     tc_fn *other = tc_compile(tc, ends_another, NULL, 0, NULL);
@@ -336,12 +336,22 @@ BOTH(scale_of_code_around) {
     CHECK_NEAR(AT(two[0], 1), -40, 0);
     CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
     CHECK_EQ(tc_call(sgd, two, 2, &y, 1), TC_OK);
-    CHECK_EQ(tc_lr_scale_begin(tenth), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(tc, tenth), TC_OK);
     CHECK_EQ(tc_call(sgd, two, 2, &y, 1), TC_OK);
     if (tc_last_miss(sgd).kind != TC_MISS_DEMOTED)
         CHECK_EQ(tc_last_miss(sgd).kind, TC_MISS_LR_SCALE);
     CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
-    CHECK_NEAR(AT(two[0], 1), -48.8, 1e-6);
+    tc_tensor eighth = tc_full(tc, TC_SCALAR, 0.125, TC_F64);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(tc_lr_scale_begin(tc, i ? eighth : tenth), TC_OK);
+        for (int k = 0; k < 2 - i; k++) CHECK_EQ(tc_call(sgd, two, 2, &y, 1), TC_OK);
+        if (!i) CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
+    }
+    if (tc_last_miss(sgd).kind == TC_MISS_LR_SCALE)
+        CHECK(strstr(tc_miss_text(sgd), "of another factor (keep one tensor") ||
+              FAIL("%s", tc_miss_text(sgd)));
+    CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
+    CHECK_NEAR(AT(two[0], 1), -51.4, 1e-5);
     tc_fn_free(f), tc_fn_free(other), tc_fn_free(sgd);
 }
 
@@ -351,14 +361,30 @@ BOTH(mistakes_of_scales) {
     tc_tensor wide = tc_zeros(tc, TC_DIMS(1), TC_F32),
               whole = tc_zeros(tc, TC_SCALAR, TC_I32);
     tc_tensor gone = tc_full(tc, TC_SCALAR, 2, TC_F32);
-    CHECK_EQ(tc_lr_scale_begin(wide), TC_E_SHAPE);
-    ERROR(TC_E_SHAPE, "tc_lr_scale_begin: factor is f32[1], a scalar float is needed");
-    CHECK_EQ(tc_lr_scale_begin(whole), TC_E_SHAPE);
-    ERROR(TC_E_SHAPE, "factor is i32[]");
-    CHECK_EQ(tc_lr_scale_begin(tc_null()), TC_E_NULL);
+    CHECK_EQ(tc_lr_scale_begin(tc, wide), TC_E_SHAPE);
+    ERROR(TC_E_SHAPE,
+          "tc_lr_scale_begin: factor is f32[1], a scalar is needed; tc_reshape");
+    CHECK_EQ(tc_sgd_list_(t.p, t.g, NULL, LIST, 1, 0, 0, 0), TC_E_STATE);
+    ERROR(TC_E_STATE, "sgd_list_: the tc_lr_scale_begin around it was refused");
+    CHECK_NEAR(AT(t.p[0], 0), start(0, 0), 0);
+    CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
+    BEGIN("refused");
+    CHECK_EQ(tc_lr_scale_begin(tc, whole), TC_E_DTYPE);
     tc_error_clear(tc);
-    CHECK_EQ(tc_lr_scale_begin(gone), TC_OK);
-    CHECK_EQ(tc_lr_scale_begin(gone), TC_E_STATE);
+    CHECK_EQ(tc_sgd_list_(t.p, t.g, NULL, LIST, 1, 0, 0, 0), TC_E_STATE);
+    CHECK_EQ(tc_trace_end(tc), TC_E_STATE);
+    ERROR(TC_E_STATE, "sgd_list_: the tc_lr_scale_begin around it was refused");
+    CHECK_NEAR(AT(t.p[0], 0), start(0, 0), 0);
+    CHECK_EQ(tc_lr_scale_begin(tc, tc_null()), TC_E_NULL);
+    ERROR(TC_E_NULL, "tc_lr_scale_begin: factor is a null tensor");
+    CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
+    tc_ctx *other = tc_open(NULL);
+    CHECK_EQ(tc_lr_scale_begin(tc, tc_full(other, TC_SCALAR, 2, TC_F32)), TC_E_FOREIGN);
+    ERROR(TC_E_FOREIGN, "tc_lr_scale_begin");
+    tc_close(other);
+    CHECK_EQ(tc_lr_scale_end(tc), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(tc, gone), TC_OK);
+    CHECK_EQ(tc_lr_scale_begin(tc, gone), TC_E_STATE);
     ERROR(TC_E_STATE, "there is a factor already");
     tc_free(gone);
     CHECK_EQ(tc_sgd_list_(t.p, t.g, NULL, LIST, 1, 0, 0, 0), TC_E_DEAD);

@@ -114,7 +114,7 @@ static struct {
     X(no_grad_end, tc_no_grad_end(tc))                                                     \
     X(autocast_begin, tc_autocast_begin(tc, TC_BF16))                                      \
     X(autocast_end, tc_autocast_end(tc))                                                   \
-    X(lr_scale_begin, tc_lr_scale_begin(made.scaler.scale))                                \
+    X(lr_scale_begin, tc_lr_scale_begin(tc, made.scaler.scale))                            \
     X(lr_scale_end, tc_lr_scale_end(tc))                                                   \
     X(grad_scaler_init, tc_grad_scaler_init(tc, &scaler, 2))                               \
     X(grad_scaler_free, (scaler = made.scaler, tc_grad_scaler_free(&scaler), 1))           \
