@@ -3301,7 +3301,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc0060e1aa7d25533u
+#define TC__BUILD_ID 0xa0a093fe66fa965fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -10285,6 +10285,27 @@ default:return 0;
 *layout=tc__layout_on(c,l->device,m->dtype,m->rank,dims,strides);
 return 1;
 }
+// ---- gen/graph/lexical.c
+enum{TC__AUTOCAST_DEEP=16};
+typedef struct tc__lexical{
+int half;
+int depth;
+uint8_t around[TC__AUTOCAST_DEEP];
+int body;
+int stepping;
+tc_tensor
+skips;
+int scaling;
+int unscaled;
+tc_tensor lr_scale;
+}tc__lexical;
+static tc__lexical tc__lexical_inside(const tc__lexical*outer){
+tc__lexical l;
+memset(&l,0,sizeof l);
+l.half=outer->half,l.skips=outer->skips,l.body=outer->body;
+l.lr_scale=outer->lr_scale,l.unscaled=outer->unscaled;
+return l;
+}
 // ---- gen/graph/trace.c
 #define TC__EXTERNAL  \
 ((uint32_t)1<<31)
@@ -10383,26 +10404,6 @@ TC__VISIT_DONE,
 TC__VISIT_FAILED
 }tc__visit_state;
 struct tc__region;
-enum{TC__AUTOCAST_DEEP=16};
-typedef struct tc__lexical{
-int half;
-int depth;
-uint8_t around[TC__AUTOCAST_DEEP];
-int body;
-int stepping;
-tc_tensor
-skips;
-int scaling;
-int unscaled;
-tc_tensor lr_scale;
-}tc__lexical;
-static tc__lexical tc__lexical_inside(const tc__lexical*outer){
-tc__lexical l;
-memset(&l,0,sizeof l);
-l.half=outer->half,l.skips=outer->skips,l.body=outer->body;
-l.lr_scale=outer->lr_scale,l.unscaled=outer->unscaled;
-return l;
-}
 typedef struct tc__refusal_mark{
 uint32_t code;
 uint32_t at;

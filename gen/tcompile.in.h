@@ -487,6 +487,7 @@
 #include "graph/shape.c"
 #include "graph/composite.c"
 #include "graph/view.c"
+#include "graph/lexical.c"
 #include "graph/trace.c"
 #include "graph/refuse.c"
 #include "graph/share.c"
