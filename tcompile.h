@@ -183,6 +183,38 @@
 //     }
 //     ```
 //
+//     As a function it is not even recorded again. Its numbers are those of the first calls: a rate that changes is ops, here
+//     of the step counter, between tc_lr_scale_begin and its end, or an input.
+//
+//     ```c
+//     typedef struct trained { tc_tensor w, average, square, steps; } trained;
+//
+//     static void train(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+//         trained *m = (trained *)user;
+//         tc_tensor grad, off = tc_sub(tc_matmul(in[0], m->w), in[1]);
+//         out[0] = tc_mean_all(tc_square(off));
+//         tc_grad(out[0], &m->w, 1, &grad);
+//         tc_tensor rise = tc_minimum_s(tc_mul_s(tc_add_s(m->steps, 1), 0.05), 1); // over 20 steps
+//         tc_lr_scale_begin(tc, rise);
+//         tc_adamw_(m->w, grad, m->average, m->square, m->steps, 0.1, 0.9, 0.999, 1e-8, 0);
+//         tc_lr_scale_end(tc);
+//     }
+//
+//     enum { N = 256, D = 16 };
+//     trained m;
+//     tc_tensor in[2], loss;
+//     in[0] = tc_randn(tc, TC_DIMS(N, D), TC_F32), in[1] = tc_sum(in[0], 1);
+//     m.w = tc_zeros(tc, TC_DIMS(D), TC_F32), m.steps = tc_zeros(tc, TC_SCALAR, TC_F32);
+//     m.average = tc_zeros(tc, TC_DIMS(D), TC_F32), m.square = tc_zeros(tc, TC_DIMS(D), TC_F32);
+//     tc_fn *step = tc_compile(tc, train, &m, 0, NULL);
+//     for (int i = 0; i < 200; i++) {
+//         if (tc_call(step, in, 2, &loss, 1)) break;
+//         if (i % 50 == 49) printf("%g\n", tc_item(loss));
+//         tc_free(loss);
+//     }
+//     tc_fn_free(step);
+//     ```
+//
 //     Mixed precision. Weights, gradients and the update stay f32; products are computed in halves, of casts that the graph
 //     makes of the weights. In f16 a tc_grad_scaler keeps gradients in range: a step that overflows is not made, and
 //     nothing waits to know. With TC_BF16 the scaler's lines are left out.
@@ -3301,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xa0a093fe66fa965fu
+#define TC__BUILD_ID 0x85b981c27bb45cccu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
