@@ -7993,9 +7993,10 @@ if(users==1)f->need[n->in[i]]=0;
 static void tc__vectors_do(tc__vectors*f,tc__ix column,int holds,int width){
 uint32_t row=0;
 uint32_t hot=!holds&&width>1?tc__vector_one_hot(f,&row):0;
-if(hot){
-tc__ix at=tc__ix_val(f->ix,f->l.at[row],f->l.from->shape.cols);
-tc__relist_if(&f->l,tc__ix_sub(f->ix,at,column),tc__ix_const(width),0,0);
+tc__ix at=hot?tc__ix_val(f->ix,f->l.at[row],f->l.from->shape.cols):0;
+int asks=hot&&tc__relist_if(&f->l,tc__ix_sub(f->ix,at,column),
+tc__ix_const(width),0,0);
+if(asks){
 tc__vector_nodes(f,f->l.from,f->need,column,width,holds);
 tc__relist_put(&f->l,TC_OP_ELSE,TC_BOOL,NULL,0);
 tc__vectors_forgo(f,hot-1);
@@ -8003,7 +8004,7 @@ f->never=hot;
 }
 tc__vector_nodes(f,f->l.from,f->need,column,width,holds);
 f->never=0;
-tc__relist_end_if(&f->l,hot!=0);
+tc__relist_end_if(&f->l,asks);
 }
 static void tc__vectors_each(tc__vectors*f,int holds,int width){
 tc__ix column=tc__vectors_open_each(f);

@@ -180,10 +180,10 @@ static void check_one(tc_ctx *tc, int n, tc_dtype dtype, tc_dtype index) {
 }
 
 TEST(one_of_a_row) {
-    static const int columns[] = {40, 100, 1000, 9003, 40000};
+    static const int columns[] = {4, 8, 40, 100, 1000, 9003, 40000};
     tc_ctx *tc = tc_open(NULL);
     REQUIRE(open_device(tc));
-    for (int i = 0; i < (device_is_real ? 5 : 4); i++) {
+    for (int i = 0; i < (device_is_real ? 7 : 6); i++) {
         check_one(tc, columns[i], TC_F32, TC_I64);
         check_one(tc, columns[i], TC_BF16, TC_I64);
         check_one(tc, columns[i], TC_F32, TC_I32);
