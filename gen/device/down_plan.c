@@ -225,9 +225,9 @@ static int tc__down_plan_kept(const tc__group *g, const tc__group *rows, tc__dow
     }
     tc__down_choose_width(rows, q, columns, widest);
     tc__down_deal_row(q, columns, (int)((columns / q->width - 1) / 32 + 1));
-    p->kept = 1;
-    return q->sharing == 32 && tc__down_accumulates(g, q) && tc__down_next_bytes(rows, p) &&
-           q->vectors * q->width * tc__down_kept_element(rows) <= 4 * TC__DOWN_KEPT &&
+    p->kept = (int)(q->vectors * q->width * tc__down_kept_element(rows) / 4);
+    return q->sharing == 32 && p->kept > 0 && p->kept <= TC__DOWN_KEPT &&
+           tc__down_accumulates(g, q) && tc__down_next_bytes(rows, p) &&
            tc__down_deal(rows, p, 0) && p->ahead;
 }
 

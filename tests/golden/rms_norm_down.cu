@@ -167,7 +167,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   %0 = const 768                    f32 row
 //   %1 = const 1e-6                   f32 row
 //   %2 = const -0.5                   f32 row
-//   launch threads=256 index=i32 resident=2
+//   launch threads=256 index=i32 resident=1
 //     for i in 0..8  bind=grid
 //       for y in 0..8  bind=block
 //         for x in 0..32  bind=lane
@@ -353,7 +353,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //     end
 //   end
 // 256 threads in a block, 8 blocks have work
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(256, 1)
 kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const float *__restrict__ in2, float *__restrict__ out0, float *__restrict__ out1, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     __align__(16) float held0[24];
