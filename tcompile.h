@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1438caf193f72e8au
+#define TC__BUILD_ID 0xc11d55816b2d5dfcu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -17562,8 +17562,8 @@ memset(&o,0,sizeof o);
 o.all=all,o.scale=tc__lr_scale_of(l,f->c);
 if(o.scale.id)o.scale=tc_cast(o.scale,TC_F64);
 for(int i=0;ok&&i<l->n;i++){
-int computed=tc__updates_computed(l,i);
-if(l->numbers&&computed!=o.computed)
+int computed=l->numbers?tc__updates_computed(l,i):o.computed;
+if(computed!=o.computed)
 o.f=*f,o.of=l,o.computed=computed,l->numbers(&o);
 ok=tc__optim_write(&o,l,i);
 }

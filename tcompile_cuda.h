@@ -458,8 +458,8 @@ static const char*const tc__text_cuda_shared[]={
 "}",
 "// fn: parts",
 "TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {",
-"    if (threadIdx.x != 0 || atomicAdd(ticket + 3, 1u) != blocks - 1) return;",
-"    for (int i = 0; i < 4; i++) ticket[i] = 0;",
+"    if (threadIdx.x != 0 || atomicAdd(ticket + 2, 1u) != blocks - 1) return;",
+"    for (int i = 0; i < 3; i++) ticket[i] = 0;",
 "}",
 "// fn: bar_sync",
 "TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(id), \"r\"(threads) : \"memory\"); }",
@@ -6202,6 +6202,7 @@ TC__DEVICE_CLUSTER_BYTES=
 TC__DEVICE_STATIC=40960,
 TC__DEVICE_FEW=264,
 TC__DEVICE_PARTS=528,
+TC__DEVICE_MEETING=3,
 TC__DEVICE_WORDS=65536,
 TC__DEVICE_COLUMN_WORDS=
 20,
@@ -9636,13 +9637,19 @@ q->vectors=(int)((accesses-1)/threads+1);
 q->sharing=(int)threads;
 q->threads=threads>32?(int)threads:TC__DOWN_WARPED;
 }
-static int64_t tc__down_element(const tc__group*rows,const tc__device_plan*q){
-int64_t bytes=tc__device_held(rows,q,0);
+static int64_t tc__down_value_bytes(int dtype){
+return tc__dtypes[dtype].bytes>4?8:4;
+}
+static int64_t tc__down_dear_bytes(const tc__group*rows){
+int64_t bytes=0;
 for(size_t b=0;b<rows->buffer.count;b++)
 if(tc__device_is_own_row(rows,(int64_t)b)&&
 !tc__device_is_cheap(rows,(int64_t)b))
-bytes+=tc__dtypes[rows->buffer.at[b].dtype].bytes>4?8:4;
+bytes+=tc__down_value_bytes(rows->buffer.at[b].dtype);
 return bytes;
+}
+static int64_t tc__down_element(const tc__group*rows,const tc__device_plan*q){
+return tc__device_held(rows,q,0)+tc__down_dear_bytes(rows);
 }
 static int tc__down_is_single(const tc__group*g,const tc__device_plan*q,
 const tc__node*n){
@@ -9715,7 +9722,7 @@ return n<1?1:(int)n;
 static int64_t tc__down_shared(const tc__group*g,const tc__device_plan*q){
 int64_t bytes=0;
 for(int64_t i=0;i<tc__down_count(g);i++){
-int64_t each=tc__dtypes[g->body.node.at[i]->dtype].bytes>4?8:4;
+int64_t each=tc__down_value_bytes(g->body.node.at[i]->dtype);
 bytes+=each*(q->vectors*tc__down_own_numel(q,each)+q->threads);
 }
 return bytes;
@@ -9751,11 +9758,7 @@ return tc__count_op(g,TC_OP_NEW)+tc__down_count(g)*(q->vectors+1)<=
 TC__PRINT_ACCS;
 }
 static int64_t tc__down_kept_element(const tc__group*rows){
-int64_t bytes=0;
-for(size_t b=0;b<rows->buffer.count;b++)
-if(tc__device_is_own_row(rows,(int64_t)b)&&
-!tc__device_is_cheap(rows,(int64_t)b))
-bytes+=tc__dtypes[rows->buffer.at[b].dtype].bytes>4?8:4;
+int64_t bytes=tc__down_dear_bytes(rows);
 for(size_t i=0;i<rows->body.node.count;i++){
 const tc__node*n=rows->body.node.at[i];
 int again=tc__device_first_load(rows,n)>=0&&
@@ -9765,7 +9768,7 @@ if(n->op==TC_OP_LOAD&&n->level==TC__AT_COL&&!again&&
 bytes+=tc__device_bytes(rows,n);
 }
 for(int64_t i=0;i<tc__down_count(rows);i++)
-bytes+=tc__dtypes[rows->body.node.at[i]->dtype].bytes>4?8:4;
+bytes+=tc__down_value_bytes(rows->body.node.at[i]->dtype);
 return bytes;
 }
 static int tc__down_plan_kept(const tc__group*g,const tc__group*rows,tc__down_plan*p,
@@ -10241,7 +10244,7 @@ d->y=tc__relist_for(l,(tc__axis)TC__ROWS_Y,TC__BIND_BLOCK,tc__ix_const(each));
 d->r.x=d->x=tc__relist_for(l,(tc__axis)TC__ROWS_X,
 sharing>32?TC__BIND_BLOCK:TC__BIND_LANE,
 tc__ix_const(sharing));
-d->ticket=tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,4);
+d->ticket=tc__relist_buffer(l,TC__BUF_TICKET,TC_I32,TC__DEVICE_MEETING);
 tc__relist_put(l,TC_OP_BEGUN,TC_I64,&d->ticket,1);
 tc__down_buffers(d,d->work,TC__BUF_WORK,d->plan.blocks*columns);
 tc__down_open(d);
@@ -11098,7 +11101,6 @@ TC__DEVICE_ACCESSES=256,
 TC__DEVICE_THREADS=1024,
 TC__DEVICE_LEFT=4,
 TC__DEVICE_BOUNDS=4,
-TC__DEVICE_MEETING=4,
 TC__DEVICE_COPIED=1,
 TC__DEVICE_PUT=2
 };

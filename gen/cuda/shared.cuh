@@ -69,8 +69,8 @@ struct TC_N(met) {
 // fn: meets
 // Waits for all blocks: what they have written is seen then. Who comes before all have begun cannot wait, since they may
 // need its place: it has done its part (turn -1). The others have turns, 0 to blocks - 1; there is always one: the block that
-// begins last finds that all have. A ticket has four numbers: blocks that have begun, that have come (and, by 65536, those of them
-// that leave), none, and that have parted.
+// begins last finds that all have. A ticket has three numbers: blocks that have begun, that have come (and, by 65536, those of
+// them that leave), and that have parted.
 TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
     __shared__ TC_N(met) met;
     unsigned begun = 0;
@@ -94,8 +94,8 @@ TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
 // fn: parts
 // The block has done its turns: the ticket is 0 again when all that met have.
 TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
-    if (threadIdx.x != 0 || atomicAdd(ticket + 3, 1u) != blocks - 1) return;
-    for (int i = 0; i < 4; i++) ticket[i] = 0;
+    if (threadIdx.x != 0 || atomicAdd(ticket + 2, 1u) != blocks - 1) return;
+    for (int i = 0; i < 3; i++) ticket[i] = 0;
 }
 
 // fn: bar_sync

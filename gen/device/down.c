@@ -524,7 +524,7 @@ static void tc__down_loops(tc__downer *d) {
     d->r.x = d->x = tc__relist_for(l, (tc__axis)TC__ROWS_X,
                                    sharing > 32 ? TC__BIND_BLOCK : TC__BIND_LANE,
                                    tc__ix_const(sharing));
-    d->ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, 4);
+    d->ticket = tc__relist_buffer(l, TC__BUF_TICKET, TC_I32, TC__DEVICE_MEETING);
     tc__relist_put(l, TC_OP_BEGUN, TC_I64, &d->ticket, 1);
     tc__down_buffers(d, d->work, TC__BUF_WORK, d->plan.blocks * columns);
     tc__down_open(d);

@@ -51,14 +51,24 @@ static void tc__down_deal_row(tc__device_plan *q, int64_t columns, int vectors) 
     q->threads = threads > 32 ? (int)threads : TC__DOWN_WARPED;
 }
 
-// Bytes of registers that a thread needs for an element: what is held of inputs, and rows that are dear.
-static int64_t tc__down_element(const tc__group *rows, const tc__device_plan *q) {
-    int64_t bytes = tc__device_held(rows, q, 0);
+// Bytes of registers for a value.
+static int64_t tc__down_value_bytes(int dtype) {
+    return tc__dtypes[dtype].bytes > 4 ? 8 : 4;
+}
+
+// Of an element of all rows that are dear, which a thread has for itself,
+static int64_t tc__down_dear_bytes(const tc__group *rows) {
+    int64_t bytes = 0;
     for (size_t b = 0; b < rows->buffer.count; b++)
         if (tc__device_is_own_row(rows, (int64_t)b) &&
             !tc__device_is_cheap(rows, (int64_t)b))
-            bytes += tc__dtypes[rows->buffer.at[b].dtype].bytes > 4 ? 8 : 4;
+            bytes += tc__down_value_bytes(rows->buffer.at[b].dtype);
     return bytes;
+}
+
+//   and with what is held of inputs.
+static int64_t tc__down_element(const tc__group *rows, const tc__device_plan *q) {
+    return tc__device_held(rows, q, 0) + tc__down_dear_bytes(rows);
 }
 
 // Whether one loop alone loads it.
@@ -150,7 +160,7 @@ static int tc__down_resident(const tc__down_plan *p, int full, int64_t shared) {
 static int64_t tc__down_shared(const tc__group *g, const tc__device_plan *q) {
     int64_t bytes = 0;
     for (int64_t i = 0; i < tc__down_count(g); i++) {
-        int64_t each = tc__dtypes[g->body.node.at[i]->dtype].bytes > 4 ? 8 : 4;
+        int64_t each = tc__down_value_bytes(g->body.node.at[i]->dtype);
         bytes += each * (q->vectors * tc__down_own_numel(q, each) + q->threads);
     }
     return bytes;
@@ -193,11 +203,7 @@ static int tc__down_accumulates(const tc__group *g, const tc__device_plan *q) {
 
 // Bytes of registers for an element where all that is read of it is there at once, and what is summed.
 static int64_t tc__down_kept_element(const tc__group *rows) {
-    int64_t bytes = 0;
-    for (size_t b = 0; b < rows->buffer.count; b++)
-        if (tc__device_is_own_row(rows, (int64_t)b) &&
-            !tc__device_is_cheap(rows, (int64_t)b))
-            bytes += tc__dtypes[rows->buffer.at[b].dtype].bytes > 4 ? 8 : 4;
+    int64_t bytes = tc__down_dear_bytes(rows);
     for (size_t i = 0; i < rows->body.node.count; i++) {
         const tc__node *n = rows->body.node.at[i];
         int again = tc__device_first_load(rows, n) >= 0 &&
@@ -207,7 +213,7 @@ static int64_t tc__down_kept_element(const tc__group *rows) {
             bytes += tc__device_bytes(rows, n);
     }
     for (int64_t i = 0; i < tc__down_count(rows); i++)
-        bytes += tc__dtypes[rows->body.node.at[i]->dtype].bytes > 4 ? 8 : 4;
+        bytes += tc__down_value_bytes(rows->body.node.at[i]->dtype);
     return bytes;
 }
 

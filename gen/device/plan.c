@@ -56,6 +56,7 @@ enum {
     TC__DEVICE_STATIC = 40960, // of shared memory that is declared in the text
     TC__DEVICE_FEW = 264,      // blocks; a launch of fewer is cut into parts
     TC__DEVICE_PARTS = 528,    // blocks that it is cut into
+    TC__DEVICE_MEETING = 3,    // numbers of the ticket of a MEET
     TC__DEVICE_WORDS = 65536,  // registers of a multiprocessor,
     TC__DEVICE_COLUMN_WORDS =
         20,                   //   and of a thread that sums columns, beside what is early

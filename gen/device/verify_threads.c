@@ -17,9 +17,8 @@ enum {
     TC__DEVICE_THREADS = 1024,
     TC__DEVICE_LEFT = 4,
     TC__DEVICE_BOUNDS = 4,
-    TC__DEVICE_MEETING = 4, // numbers of the ticket of a MEET
-    TC__DEVICE_COPIED = 1,  // copies that nobody waited for,
-    TC__DEVICE_PUT = 2      //   and what was written for other blocks
+    TC__DEVICE_COPIED = 1, // copies that nobody waited for,
+    TC__DEVICE_PUT = 2     //   and what was written for other blocks
 };
 
 typedef struct tc__shared_access {

@@ -54,8 +54,8 @@ static int tc__updates_write(const tc__api *f, const tc__updates *l, tc_tensor a
     o.all = all, o.scale = tc__lr_scale_of(l, f->c);
     if (o.scale.id) o.scale = tc_cast(o.scale, TC_F64);
     for (int i = 0; ok && i < l->n; i++) {
-        int computed = tc__updates_computed(l, i);
-        if (l->numbers && computed != o.computed)
+        int computed = l->numbers ? tc__updates_computed(l, i) : o.computed;
+        if (computed != o.computed)
             o.f = *f, o.of = l, o.computed = computed, l->numbers(&o);
         ok = tc__optim_write(&o, l, i);
     }

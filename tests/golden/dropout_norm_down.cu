@@ -113,8 +113,8 @@ TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
 }
 
 TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
-    if (threadIdx.x != 0 || atomicAdd(ticket + 3, 1u) != blocks - 1) return;
-    for (int i = 0; i < 4; i++) ticket[i] = 0;
+    if (threadIdx.x != 0 || atomicAdd(ticket + 2, 1u) != blocks - 1) return;
+    for (int i = 0; i < 3; i++) ticket[i] = 0;
 }
 
 struct TC_N(draw) {
@@ -208,7 +208,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   held3  f32[8]
 //   held4  f32[8]
 //   held5  f32[8]
-//   ticket0  i32[4]
+//   ticket0  i32[3]
 //   work0  f32[49152]
 //   work1  f32[49152]
 //   shared0  f32[384]
