@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xc11d55816b2d5dfcu
+#define TC__BUILD_ID 0xbdbb63d9d7e72a27u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -34860,7 +34860,8 @@ for(size_t i=0;i<s->g->node.count;i++)first[i]=UINT32_MAX;
 for(uint32_t i=(uint32_t)s->kernel.count;i-- >0;){
 const tc__group*k=s->kernel.at[i];
 uint32_t at=UINT32_MAX;
-for(size_t b=0;b<k->buffer.count&&tc__behind_is_small(k,device);b++)
+int small=tc__behind_is_small(k,device);
+for(size_t b=0;b<k->buffer.count&&small;b++)
 if(k->buffer.at[b].written&&first[k->buffer.at[b].source]<at)
 at=first[k->buffer.at[b].source];
 to[i]=at==UINT32_MAX?i:at;

@@ -94,7 +94,8 @@ static void tc__behind_find(const tc__schedule *s, int device, uint32_t *first,
     for (uint32_t i = (uint32_t)s->kernel.count; i-- > 0;) {
         const tc__group *k = s->kernel.at[i];
         uint32_t at = UINT32_MAX;
-        for (size_t b = 0; b < k->buffer.count && tc__behind_is_small(k, device); b++)
+        int small = tc__behind_is_small(k, device);
+        for (size_t b = 0; b < k->buffer.count && small; b++)
             if (k->buffer.at[b].written && first[k->buffer.at[b].source] < at)
                 at = first[k->buffer.at[b].source];
         to[i] = at == UINT32_MAX ? i : at;
