@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbdbb63d9d7e72a27u
+#define TC__BUILD_ID 0xa6eaeecf06c617d4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18890,6 +18890,7 @@ if(tc__meta_size(m,i)!=tc__meta_size(index,i))
 src=tc__slice(f,src,i,0,tc__meta_size(index,i),1);
 return src;
 }
+enum{TC__ROW_LEAST=16};
 static tc_tensor tc__scatter_prim(tc__api*f,tc__op op,tc_tensor t,tc_tensor index,
 tc_tensor src,int64_t dim,int src_dtype){
 tc_tensor in[3];
@@ -18898,7 +18899,8 @@ tc__widen_half(f,&t);
 src=tc__cast(f,src,TC_F32);
 }
 in[0]=tc__dim_last(f,t,dim),in[2]=tc__dim_last(f,src,dim);
-in[1]=op==TC_OP_INDEX_ADD?index:tc__dim_last(f,index,dim);
+in[1]=
+op==TC_OP_INDEX_ADD||op==TC_OP_ROW_ADD?index:tc__dim_last(f,index,dim);
 tc_tensor y=tc__prim_n(f,op,in,3,NULL,0);
 return tc__leave(f,tc__dim_back(f,y,dim));
 }
@@ -18956,7 +18958,9 @@ if(f.x.rank<=1)src=tc__as_vector(&f,src);
 if(!tc__meta_get(&f,index,&i)||!tc__meta_get(&f,src,&s))
 return tc__leave_null(&f);
 if(!tc__index_add_sizes(&f,&i,&s,k))return tc__leave_null(&f);
-return tc__scatter_prim(&f,TC_OP_INDEX_ADD,t,index,src,k,s.dtype);
+int rows=k==0&&f.x.rank==2&&tc__meta_size(&f.x,1)>=TC__ROW_LEAST;
+return tc__scatter_prim(&f,rows?TC_OP_ROW_ADD:TC_OP_INDEX_ADD,t,index,src,
+rows?1:k,s.dtype);
 }
 // ---- gen/graph/grad.c
 static const char*tc__tensor_called(const tc__tensor*t,char out[160]){
@@ -21233,7 +21237,6 @@ order[i]=n++;
 }
 return tc__make_permute(d->g,a,order);
 }
-enum{TC__ROW_LEAST=16};
 static int tc__d_has_rows(const tc__derive*d,const tc__node*a,int dim,tc__ix*width){
 *width=tc__ix_const(1);
 for(int i=dim+1;i<a->rank;i++)
@@ -31437,8 +31440,26 @@ if(n->id>o->store->id)return 0;
 return(same&&same_loop)||
 (whole&&(same||tc__overlay_in_row(o,n->attr[TC__LOAD_INDEX])));
 }
+static int tc__overlay_changes_some(int64_t op){
+return op==TC_OP_SCATTER||op==TC_OP_SCATTER_ADD||op==TC_OP_INDEX_ADD||
+op==TC_OP_ROW_ADD;
+}
+static int tc__overlays_call(const tc__group*k,size_t out,size_t in){
+const tc__node*call=k->body.node.at[0];
+const int64_t*b=call->attr+TC__CALL_BUFFERS;
+if(!tc__overlay_changes_some(call->attr[TC__CALL_OP])||b[0]!=(int64_t)out||
+b[1]!=(int64_t)in||
+!tc__overlay_may_share(&k->buffer.at[out],&k->buffer.at[in]))
+return 0;
+for(int i=2;i<=call->attr[TC__CALL_OPERANDS];i++)
+if(b[i]>=0&&k->buffer.at[b[i]].place==TC__BUF_NODE&&
+k->buffer.at[b[i]].source==k->buffer.at[in].source)
+return 0;
+return 1;
+}
 static int tc__overlays(const tc__group*k,size_t out,size_t in){
 tc__overlay o;
+if(k->shape.kind==TC__OPAQUE)return tc__overlays_call(k,out,in);
 memset(&o,0,sizeof o);
 o.k=k;
 int apart=k->shape.kind==TC__REDUCTION&&k->shape.split_columns;
@@ -31502,7 +31523,7 @@ for(size_t out=0;out<n&&s->count<TC__OVERLAYS;out++){
 uint64_t over=0;
 for(size_t in=0;in<n;in++)
 if(tc__overlays(k,out,in)&&
-(k->shape.kind==TC__POINTWISE||tc__overlay_keeps(list,out,in)))
+(k->shape.kind!=TC__REDUCTION||tc__overlay_keeps(list,out,in)))
 over|=(uint64_t)1<<in;
 if(!over)continue;
 s->out[s->count]=(uint8_t)out,s->in[s->count++]=over;
@@ -44272,7 +44293,7 @@ size_t bytes=(size_t)s.n*tc__dtype((int)whole->dtype)->bytes;
 char*to=(char*)tc__opaque_data(o,0)+(size_t)lo*bytes;
 for(int64_t r=lo;r<hi;r++,to+=bytes){
 int64_t row=tc__row_of_part(whole,part,r);
-memcpy(to,tc__row_at(o,1,r),bytes);
+if(to!=tc__row_at(o,1,r))memcpy(to,tc__row_at(o,1,r),bytes);
 if(row<0||!s.m)continue;
 s.to=to,s.from=tc__row_at(o,3,row);
 s.index=tc__row_at(o,2,shared?0:row);
@@ -44290,8 +44311,9 @@ s.a=a,s.o=o,s.n=o->buffer[0].spec.dims[0],s.m=o->buffer[3].spec.dims[0];
 s.wide=o->buffer[2].spec.dtype==TC_I64;
 int64_t width=tc__opaque_width(o,0);
 size_t bytes=(size_t)width*tc__dtype(dtype)->bytes;
-memcpy((char*)tc__opaque_data(o,0)+(size_t)lo*bytes,tc__row_at(o,1,lo),
-(size_t)(hi-lo)*bytes);
+char*to=(char*)tc__opaque_data(o,0)+(size_t)lo*bytes;
+if(to!=tc__row_at(o,1,lo))
+memcpy(to,tc__row_at(o,1,lo),(size_t)(hi-lo)*bytes);
 if(s.m)s.index=tc__row_at(o,2,0);
 for(int64_t j=0;j<s.m;j++){
 int64_t at=tc__scatter_at(&s,j);

@@ -4323,16 +4323,54 @@ static const char*const tc__text_cuda_scatter[]={
 "        }",
 "    }",
 "}",
+"// fn: rows_ahead",
+"template <class T, int EACH, int AHEAD> struct TC_N(rows_ahead) {",
+"    tc_pack<T, EACH> row[AHEAD];",
+"    __device__ __forceinline__ void ask(const T *src, tc_i64 columns, int mine, int first, int count) {",
+"#pragma unroll",
+"        for (int k = 0; k < AHEAD; k++) {",
+"            const tc_i64 from = __shfl_sync(~0u, mine, first + k);",
+"            if (k < count) row[k] = *(const tc_pack<T, EACH> *)&src[from * columns];",
+"        }",
+"    }",
+"    template <class S> __device__ __forceinline__ void add(S *sum, int count) const {",
+"#pragma unroll",
+"        for (int k = 0; k < AHEAD; k++)",
+"#pragma unroll",
+"            for (int e = 0; e < EACH; e++)",
+"                if (k < count) sum[e] = sum[e] + row[k].at[e];",
+"    }",
+"};",
+"// fn: add_rows",
+"template <class T, class S, int EACH>",
+"TC_FN void TC_N(add_rows)(S *sum, const T *src, tc_i64 columns, bool in,",
+"                         const TC_N(pair)<unsigned> *pairs, int p, int stop) {",
+"    enum : int { AHEAD = 16 };",
+"    if (p >= stop) return;",
+"    const int lane = threadIdx.x % 32;",
+"    TC_N(rows_ahead)<T, EACH, AHEAD> one, other;",
+"    int mine = p + lane < stop \? (int)pairs[p + lane].at : 0;",
+"    one.ask(src, columns, mine, 0, in \? stop - p : 0);",
+"#pragma unroll 1",
+"    for (; p < stop; p += 2 * AHEAD) {",
+"        const int next = p + 2 * AHEAD + lane < stop \? (int)pairs[p + 2 * AHEAD + lane].at : 0;",
+"        other.ask(src, columns, mine, AHEAD, in \? stop - p - AHEAD : 0);",
+"        one.add(sum, stop - p);",
+"        mine = next;",
+"        one.ask(src, columns, mine, 0, in \? stop - p - 2 * AHEAD : 0);",
+"        other.add(sum, stop - p - AHEAD);",
+"    }",
+"}",
 "// fn: scatter_rows",
 "template <class T, class S, int EACH>",
 "TC_FN void TC_N(scatter_rows)(tc_i64 columns, tc_i64 n, tc_i64 m, const T *x,",
 "                             const T *src, const TC_N(pair)<unsigned> *pairs, T *y) {",
-"    enum : int { AHEAD = 16, FEW = 4 };",
+"    enum : int { FEW = 4 };",
 "    typedef tc_pack<T, EACH> pack;",
 "    if (m >> 31) __trap();",
 "    const int lane = threadIdx.x % 32;",
 "    const tc_i64 groups = (n + 31) / 32, parts = (columns + 32 * EACH - 1) / (32 * EACH);",
-"    const tc_i64 warp = ((tc_i64)blockIdx.x * 256 + threadIdx.x) / 32;",
+"    const tc_i64 warp = blockIdx.x + (tc_i64)(threadIdx.x / 32) * gridDim.x;",
 "    if (warp >= groups * parts) return;",
 "    const tc_i64 c = (warp % parts * 32 + lane) * EACH, own = warp / parts + lane * groups;",
 "    const bool in = c < columns;",
@@ -4340,7 +4378,10 @@ static const char*const tc__text_cuda_scatter[]={
 "    const tc_i64 end = TC_N(first_from)(",
 "        pairs, first, own < n && first < m && pairs[first].key == own \? m : first, own + 1);",
 "    const int begin_of = (int)first, end_of = (int)end;",
+"    const unsigned touched = __ballot_sync(~0u, x != y || first < end);",
+"#pragma unroll 1",
 "    for (int l = 0; l < 32; l += FEW) {",
+"        if (!(touched >> l & ((1u << FEW) - 1))) continue;",
 "        pack at[FEW];",
 "#pragma unroll",
 "        for (int f = 0; f < FEW; f++) {",
@@ -4350,25 +4391,11 @@ static const char*const tc__text_cuda_scatter[]={
 "#pragma unroll",
 "        for (int f = 0; f < FEW; f++) {",
 "            const tc_i64 row = warp / parts + (l + f) * groups;",
-"            const int stop = __shfl_sync(~0u, end_of, l + f);",
 "            S sum[EACH];",
 "#pragma unroll",
 "            for (int e = 0; e < EACH; e++) sum[e] = at[f].at[e];",
-"#pragma unroll 1",
-"            for (int p = __shfl_sync(~0u, begin_of, l + f); p < stop; p += AHEAD) {",
-"                const int mine = p + lane < stop \? (int)pairs[p + lane].at : 0;",
-"                pack next[AHEAD];",
-"#pragma unroll",
-"                for (int k = 0; k < AHEAD; k++) {",
-"                    const tc_i64 from = __shfl_sync(~0u, mine, k);",
-"                    if (in && p + k < stop) next[k] = *(const pack *)&src[from * columns + c];",
-"                }",
-"#pragma unroll",
-"                for (int k = 0; k < AHEAD; k++)",
-"#pragma unroll",
-"                    for (int e = 0; e < EACH; e++)",
-"                        if (p + k < stop) sum[e] = sum[e] + next[k].at[e];",
-"            }",
+"            TC_N(add_rows)<T, S, EACH>(sum, src + c, columns, in, pairs, __shfl_sync(~0u, begin_of, l + f),",
+"                                      __shfl_sync(~0u, end_of, l + f));",
 "#pragma unroll",
 "            for (int e = 0; e < EACH; e++) at[f].at[e] = (T)sum[e];",
 "            if (in && row < n) *(pack *)&y[row * columns + c] = at[f];",
@@ -6207,6 +6234,7 @@ TC__DEVICE_WORDS=65536,
 TC__DEVICE_COLUMN_WORDS=
 20,
 TC__DEVICE_PART=2048,
+TC__DEVICE_WHOLE=8192,
 TC__DEVICE_PHASED=4096,
 TC__DEVICE_PHASED_COST=1<<20,
 TC__DEVICE_DEAR=
@@ -6505,7 +6533,7 @@ if(g->body.node.at[i]->op==TC_OP_FOR)return 0;
 return 0;
 }
 static int tc__device_parts(int64_t blocks,int64_t columns,int64_t most,int64_t least){
-int64_t parts=(most+blocks-1)/blocks;
+int64_t parts=most/blocks;
 if(parts>columns/least)parts=columns/least;
 return blocks>=TC__DEVICE_FEW||parts<2?1:(int)parts;
 }
@@ -6545,6 +6573,7 @@ int must=tc__device_is_too_long(g,q);
 int64_t least=dear?TC__DEVICE_DEAR_PART
 :loops>1?TC__DEVICE_PHASED
 :TC__DEVICE_PART;
+if(!must&&loops<2&&columns<=TC__DEVICE_WHOLE)return 0;
 if(!must&&loops>1&&
 columns<TC__DEVICE_PHASED_COST/(tc__device_column_cost(g)+1))
 return 0;
@@ -9351,11 +9380,20 @@ v->opened=!chunk?tc__relist_if(&v->l,c,cols,0,0)
 tc__relist_axis(&v->l,TC__COL,c);
 return t->row;
 }
+static void tc__columns_even(tc__columner*t){
+tc__ix extent=tc__columns_extent(t);
+int64_t below=tc__columns_below(t);
+if(!tc__ix_is_const(extent)||tc__ix_value(extent)<1)return;
+int64_t each=(tc__ix_value(extent)+below-1)/below;
+int64_t turns=(each+t->v.count-1)/t->v.count;
+t->v.count=(int)((each+turns-1)/turns);
+}
 static void tc__columns_loop(tc__columner*t,uint32_t begin,uint32_t end){
 tc__vectors*v=&t->v;
 int count=v->count,opened=tc__columns_if(t,0);
 v->begin=begin,v->end=end;
 if(v->l.from->target.checked||!tc__vectors_are_deep(v))v->count=1;
+tc__columns_even(t);
 t->p=tc__relist_for(
 &v->l,(tc__axis)TC__COLUMNS_P,TC__BIND_SERIAL,
 tc__ix_ceil_div(v->ix,tc__columns_extent(t),
@@ -12204,6 +12242,7 @@ memset(&q,0,sizeof q);
 q.call=g->body.node.at[0],q.op=(tc__op)q.call->attr[TC__CALL_OP];
 q.rows=g->shape.rows;
 q.grids.workspace=q.grids.zeroed=tc__ix_const(0);
+tc__overlay_find(g,NULL,&q.grids.over);
 if(tc__is_custom(g))return tc__plan_custom(x,g,&q),q;
 q.k=tc__call_width(q.call,0);
 q.n=tc__call_width(q.call,1);
@@ -13601,8 +13640,8 @@ if(i)tc__put(out,"_%d",i);
 tc__put(out,"(");
 for(size_t b=0;b<p->g->buffer.count;b++){
 const tc__kbuf*k=&p->g->buffer.at[b];
-tc__put(out,"%s%s *__restrict__ ",k->written?"":"const ",
-tc__dtypes[k->dtype].memory);
+tc__put(out,"%s%s *%s",k->written?"":"const ",tc__dtypes[k->dtype].memory,
+q->grids.over.count?"":"__restrict__ ");
 tc__put_buffer(p,(int64_t)b);
 tc__put(out,", ");
 }

@@ -343,8 +343,8 @@ static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int 
     tc__put(out, "(");
     for (size_t b = 0; b < p->g->buffer.count; b++) {
         const tc__kbuf *k = &p->g->buffer.at[b];
-        tc__put(out, "%s%s *__restrict__ ", k->written ? "" : "const ",
-                tc__dtypes[k->dtype].memory);
+        tc__put(out, "%s%s *%s", k->written ? "" : "const ", tc__dtypes[k->dtype].memory,
+                q->grids.over.count ? "" : "__restrict__ "); // two may be one place
         tc__put_buffer(p, (int64_t)b);
         tc__put(out, ", ");
     }

@@ -318,6 +318,7 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     q.call = g->body.node.at[0], q.op = (tc__op)q.call->attr[TC__CALL_OP];
     q.rows = g->shape.rows;
     q.grids.workspace = q.grids.zeroed = tc__ix_const(0);
+    tc__overlay_find(g, NULL, &q.grids.over);
     if (tc__is_custom(g)) return tc__plan_custom(x, g, &q), q;
     q.k = tc__call_width(q.call, 0);
     q.n = tc__call_width(q.call, 1);

@@ -109,12 +109,23 @@ static tc__ix tc__columns_open(tc__vectors *v) {
     return t->row;
 }
 
+// Turns of the loop over columns that have as many each.
+static void tc__columns_even(tc__columner *t) {
+    tc__ix extent = tc__columns_extent(t);
+    int64_t below = tc__columns_below(t);
+    if (!tc__ix_is_const(extent) || tc__ix_value(extent) < 1) return;
+    int64_t each = (tc__ix_value(extent) + below - 1) / below;
+    int64_t turns = (each + t->v.count - 1) / t->v.count;
+    t->v.count = (int)((each + turns - 1) / turns);
+}
+
 // The loop over columns of nodes [begin, end).
 static void tc__columns_loop(tc__columner *t, uint32_t begin, uint32_t end) {
     tc__vectors *v = &t->v;
     int count = v->count, opened = tc__columns_if(t, 0);
     v->begin = begin, v->end = end;
     if (v->l.from->target.checked || !tc__vectors_are_deep(v)) v->count = 1;
+    tc__columns_even(t);
     t->p = tc__relist_for(
         &v->l, (tc__axis)TC__COLUMNS_P, TC__BIND_SERIAL,
         tc__ix_ceil_div(v->ix, tc__columns_extent(t),

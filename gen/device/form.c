@@ -99,9 +99,10 @@ static int tc__device_ends_in_sums(const tc__group *g) {
     return 0;
 }
 
-// Parts for `blocks` blocks, `most` in all, whose columns can be shared out by `least`.
+// Parts for `blocks` blocks, `most` in all, whose columns can be shared out by `least`: more than there is room for at once
+// would wait for those.
 static int tc__device_parts(int64_t blocks, int64_t columns, int64_t most, int64_t least) {
-    int64_t parts = (most + blocks - 1) / blocks;
+    int64_t parts = most / blocks;
     if (parts > columns / least) parts = columns / least;
     return blocks >= TC__DEVICE_FEW || parts < 2 ? 1 : (int)parts;
 }
@@ -150,6 +151,7 @@ static int tc__device_cut(const tc__group *g, tc__device_plan *q) {
     int64_t least = dear        ? TC__DEVICE_DEAR_PART
                     : loops > 1 ? TC__DEVICE_PHASED
                                 : TC__DEVICE_PART;
+    if (!must && loops < 2 && columns <= TC__DEVICE_WHOLE) return 0;
     if (!must && loops > 1 &&
         columns < TC__DEVICE_PHASED_COST / (tc__device_column_cost(g) + 1))
         return 0;

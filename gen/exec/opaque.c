@@ -491,7 +491,7 @@ static void tc__scatter_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t 
     char *to = (char *)tc__opaque_data(o, 0) + (size_t)lo * bytes;
     for (int64_t r = lo; r < hi; r++, to += bytes) {
         int64_t row = tc__row_of_part(whole, part, r);
-        memcpy(to, tc__row_at(o, 1, r), bytes);
+        if (to != tc__row_at(o, 1, r)) memcpy(to, tc__row_at(o, 1, r), bytes);
         if (row < 0 || !s.m) continue;
         s.to = to, s.from = tc__row_at(o, 3, row);
         s.index = tc__row_at(o, 2, shared ? 0 : row);
@@ -511,8 +511,9 @@ static void tc__row_add_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t 
     s.wide = o->buffer[2].spec.dtype == TC_I64;
     int64_t width = tc__opaque_width(o, 0);
     size_t bytes = (size_t)width * tc__dtype(dtype)->bytes;
-    memcpy((char *)tc__opaque_data(o, 0) + (size_t)lo * bytes, tc__row_at(o, 1, lo),
-           (size_t)(hi - lo) * bytes);
+    char *to = (char *)tc__opaque_data(o, 0) + (size_t)lo * bytes;
+    if (to != tc__row_at(o, 1, lo))
+        memcpy(to, tc__row_at(o, 1, lo), (size_t)(hi - lo) * bytes);
     if (s.m) s.index = tc__row_at(o, 2, 0);
     for (int64_t j = 0; j < s.m; j++) {
         int64_t at = tc__scatter_at(&s, j);

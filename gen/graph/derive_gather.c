@@ -30,9 +30,6 @@ static tc__node *tc__d_moved(tc__derive *d, tc__node *a, int from, int to) {
     return tc__make_permute(d->g, a, order);
 }
 
-// Elements of a slice of dimension 0, fewer than which do not lie together.
-enum { TC__ROW_LEAST = 16 };
-
 static int tc__d_has_rows(const tc__derive *d, const tc__node *a, int dim, tc__ix *width) {
     *width = tc__ix_const(1);
     for (int i = dim + 1; i < a->rank; i++)

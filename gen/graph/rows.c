@@ -152,6 +152,9 @@ static tc_tensor tc__scatter_part(const tc__api *f, tc_tensor src, const tc__met
     return src;
 }
 
+// Elements of a slice of dimension 0, fewer than which do not lie together.
+enum { TC__ROW_LEAST = 16 };
+
 // The step, on operands whose dimension `dim` is last; halves that are summed are f32.
 static tc_tensor tc__scatter_prim(tc__api *f, tc__op op, tc_tensor t, tc_tensor index,
                                   tc_tensor src, int64_t dim, int src_dtype) {
@@ -161,7 +164,8 @@ static tc_tensor tc__scatter_prim(tc__api *f, tc__op op, tc_tensor t, tc_tensor 
         src = tc__cast(f, src, TC_F32);
     }
     in[0] = tc__dim_last(f, t, dim), in[2] = tc__dim_last(f, src, dim);
-    in[1] = op == TC_OP_INDEX_ADD ? index : tc__dim_last(f, index, dim);
+    in[1] =
+        op == TC_OP_INDEX_ADD || op == TC_OP_ROW_ADD ? index : tc__dim_last(f, index, dim);
     tc_tensor y = tc__prim_n(f, op, in, 3, NULL, 0);
     return tc__leave(f, tc__dim_back(f, y, dim));
 }
@@ -225,5 +229,7 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
     if (!tc__meta_get(&f, index, &i) || !tc__meta_get(&f, src, &s))
         return tc__leave_null(&f);
     if (!tc__index_add_sizes(&f, &i, &s, k)) return tc__leave_null(&f);
-    return tc__scatter_prim(&f, TC_OP_INDEX_ADD, t, index, src, k, s.dtype);
+    int rows = k == 0 && f.x.rank == 2 && tc__meta_size(&f.x, 1) >= TC__ROW_LEAST;
+    return tc__scatter_prim(&f, rows ? TC_OP_ROW_ADD : TC_OP_INDEX_ADD, t, index, src,
+                            rows ? 1 : k, s.dtype);
 }

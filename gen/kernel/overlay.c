@@ -6,6 +6,9 @@
 // read in an earlier loop over the row where a value of the whole row is made in between, as no thread has that before all
 // have read: softmax. So may any other element of that row: the logit of a target.
 //
+// Of an opaque op that changes some elements of its first operand, adding or setting, each is read by who stores it: where both
+// are one place nothing else is touched. The embedding's gradient, added to that of GPT-2's logits, is 8192 rows of 50304.
+//
 // A device's own list of a reduction (device/) may read again what the kernel's holds, in a later phase than it stores: then
 // it decides, too.
 
@@ -54,9 +57,30 @@ static int tc__overlay_is_read(const tc__overlay *o, const tc__node *n) {
            (whole && (same || tc__overlay_in_row(o, n->attr[TC__LOAD_INDEX])));
 }
 
+static int tc__overlay_changes_some(int64_t op) {
+    return op == TC_OP_SCATTER || op == TC_OP_SCATTER_ADD || op == TC_OP_INDEX_ADD ||
+           op == TC_OP_ROW_ADD;
+}
+
+// The same of a call, whose operand that is changed is no other one as well.
+static int tc__overlays_call(const tc__group *k, size_t out, size_t in) {
+    const tc__node *call = k->body.node.at[0];
+    const int64_t *b = call->attr + TC__CALL_BUFFERS;
+    if (!tc__overlay_changes_some(call->attr[TC__CALL_OP]) || b[0] != (int64_t)out ||
+        b[1] != (int64_t)in ||
+        !tc__overlay_may_share(&k->buffer.at[out], &k->buffer.at[in]))
+        return 0;
+    for (int i = 2; i <= call->attr[TC__CALL_OPERANDS]; i++)
+        if (b[i] >= 0 && k->buffer.at[b[i]].place == TC__BUF_NODE &&
+            k->buffer.at[b[i]].source == k->buffer.at[in].source)
+            return 0;
+    return 1;
+}
+
 // Whether buffer `out` of kernel k may have the memory of buffer `in`, which ends with it.
 static int tc__overlays(const tc__group *k, size_t out, size_t in) {
     tc__overlay o;
+    if (k->shape.kind == TC__OPAQUE) return tc__overlays_call(k, out, in);
     memset(&o, 0, sizeof o);
     o.k = k;
     int apart = k->shape.kind == TC__REDUCTION && k->shape.split_columns;
@@ -123,7 +147,7 @@ static int tc__overlay_set_has(const tc__overlay_set *s, size_t out, size_t in) 
     return 0;
 }
 
-// What a device that does list for kernel k may do so.
+// What a device that does list for kernel k, or a call, which has none, may do so.
 TC__UNUSED static void tc__overlay_find(const tc__group *k, const tc__group *list,
                                         tc__overlay_set *s) {
     size_t n = k->buffer.count < 64 ? k->buffer.count : 64;
@@ -132,7 +156,7 @@ TC__UNUSED static void tc__overlay_find(const tc__group *k, const tc__group *lis
         uint64_t over = 0;
         for (size_t in = 0; in < n; in++)
             if (tc__overlays(k, out, in) &&
-                (k->shape.kind == TC__POINTWISE || tc__overlay_keeps(list, out, in)))
+                (k->shape.kind != TC__REDUCTION || tc__overlay_keeps(list, out, in)))
                 over |= (uint64_t)1 << in;
         if (!over) continue;
         s->out[s->count] = (uint8_t)out, s->in[s->count++] = over;

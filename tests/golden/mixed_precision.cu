@@ -837,138 +837,92 @@ kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *_
 //   out2  f32[1]
 //   in2  f32[1]
 //   out3  f32[1]
-//   ticket0  i32[1]
-//   work0  f32[4]
 //   held0  f16[16]
 //   held1  f32[16]
 //   %0 = const 8192                   f32 row
-//   launch threads=256 index=i32
+//   launch threads=512 index=i32
 //     for r in 0..1  bind=grid
-//       for z in 0..4  bind=grid
-//         for x in 0..256  bind=block
-//           %5 = load in2[0]          f32 row
-//           acc0 = new sum width=8    f32 row
-//           for p in 0..1  bind=serial
-//             for u in 0..2  bind=unroll
-//               if 0 <= 4096*p + 2048*u + 8*x < 2048
-//                 copy 8 held0[8*u] <- in0[4096*p + 2048*u + 2048*z + 8*x]
-//                 copy 8 held1[8*u] <- in1[4096*p + 2048*u + 2048*z + 8*x]
-//               end
-//             end
-//             for u in 0..2  bind=unroll
-//               if 0 <= 4096*p + 2048*u + 8*x < 2048
-//                 for l in 0..8  bind=vector
-//                   axis c = 4096*p + 2048*u + 2048*z + 8*x + l in 0..8192
-//                   %18 = load held0[8*u + l]  f16 col
-//                   %19 = cast %18    f32 col
-//                   %20 = load held1[8*u + l]  f32 col
-//                   %21 = sub %19 %20  f32 col
-//                   %22 = square %21  f32 col
-//                   acc0 sum= %22
-//                 end
-//               end
-//             end
+//       for x in 0..512  bind=block
+//         %4 = load in2[0]            f32 row
+//         acc0 = new sum width=8      f32 row
+//         for u in 0..2  bind=unroll
+//           copy 8 held0[8*u] <- in0[4096*u + 8*x]
+//           copy 8 held1[8*u] <- in1[4096*u + 8*x]
+//         end
+//         for u in 0..2  bind=unroll
+//           for l in 0..8  bind=vector
+//             axis c = 4096*u + 8*x + l in 0..8192
+//             %13 = load held0[8*u + l]  f16 col
+//             %14 = cast %13          f32 col
+//             %15 = load held1[8*u + l]  f32 col
+//             %16 = sub %14 %15       f32 col
+//             %17 = square %16        f32 col
+//             acc0 sum= %17
 //           end
-//           %28 = combine acc0 threads=256  f32 row
-//           if 0 <= x < 1
-//             put work0[4*r + z] <- acc0
-//           end
-//           last of 4 at ticket0[r]
-//           acc0 = new sum width=8    f32 row
-//           for q in 0..1  bind=serial
-//             if 0 <= 256*q + x < 4
-//               axis m = 256*q + x in 0..4
-//               get acc0 <- work0[4*r + m]
-//             end
-//           end
-//           %40 = combine acc0 threads=256  f32 row
-//           if 0 <= x < 1
-//             store out0[0] %40
-//           end
-//           %44 = div %40 %0          f32 row
-//           if 0 <= x < 1
-//             store out1[0] %44
-//           end
-//           if 0 <= x < 1
-//             store out2[0] %44
-//           end
-//           %51 = mul %44 %5          f32 row
-//           if 0 <= x < 1
-//             store out3[0] %51
-//           end
+//         end
+//         %21 = combine acc0 threads=512  f32 row
+//         if 0 <= x < 1
+//           store out0[0] %21
+//         end
+//         %25 = div %21 %0            f32 row
+//         if 0 <= x < 1
+//           store out1[0] %25
+//         end
+//         if 0 <= x < 1
+//           store out2[0] %25
+//         end
+//         %32 = mul %25 %4            f32 row
+//         if 0 <= x < 1
+//           store out3[0] %32
 //         end
 //       end
 //     end
 //   end
-// 256 threads in a block, 4 blocks have work
-extern "C" __global__ void __launch_bounds__(256)
-kernel2(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const float *__restrict__ in2, float *__restrict__ out3, unsigned char *work, const tc_kargs<1> a) {
+// 512 threads in a block, 1 blocks have work
+extern "C" __global__ void __launch_bounds__(512)
+kernel2(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, float *__restrict__ out0, float *__restrict__ out1, float *__restrict__ out2, const float *__restrict__ in2, float *__restrict__ out3, const tc_kargs<1> a) {
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
-    unsigned *const ticket0 = (unsigned *)(work + 0);
-    float *const work0 = (float *)(work + 256);
     tc_kept<16> held0;
     __align__(16) float held1[16];
-    const int r = blockIdx.x / 4, z = blockIdx.x;
     const int x = threadIdx.x;
-    __builtin_assume(x < 256);
-    const float t5 = in2[0];
+    __builtin_assume(x < 512);
+    const float t4 = in2[0];
     float sum0[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-    for (int p = 0; p < 1; p++) {
+    #pragma unroll
+    for (int u = 0; u < 2; u++) {
+        held0.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[8 * x + 4096 * u]));
+        *(tc_pack<float, 8> *)&held1[8 * u] = tc_load((const tc_pack<float, 8> *)&in1[8 * x + 4096 * u]);
+    }
+    #pragma unroll
+    for (int u = 0; u < 2; u++) {
         #pragma unroll
-        for (int u = 0; u < 2; u++) {
-            if (8 * x + 4096 * p + 2048 * u < 2048) {
-                held0.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[2048 * z + 8 * x + 4096 * p + 2048 * u]));
-                *(tc_pack<float, 8> *)&held1[8 * u] = tc_load((const tc_pack<float, 8> *)&in1[2048 * z + 8 * x + 4096 * p + 2048 * u]);
-            }
-        }
-        #pragma unroll
-        for (int u = 0; u < 2; u++) {
-            if (8 * x + 4096 * p + 2048 * u < 2048) {
-                #pragma unroll
-                for (int l = 0; l < 8; l++) {
-                    const float t18 = tc_of_f16(held0[l + 8 * u]);
-                    const float t19 = t18;
-                    const float t20 = held1[l + 8 * u];
-                    const float t21 = TC_SUB_f32(t19, t20);
-                    const float t22 = TC_MUL_f32(t21, t21);
-                    sum0[l] = tc_acc_add_f32(sum0[l], t22);
-                }
-            }
+        for (int l = 0; l < 8; l++) {
+            const float t13 = tc_of_f16(held0[l + 8 * u]);
+            const float t14 = t13;
+            const float t15 = held1[l + 8 * u];
+            const float t16 = TC_SUB_f32(t14, t15);
+            const float t17 = TC_MUL_f32(t16, t16);
+            sum0[l] = tc_acc_add_f32(sum0[l], t17);
         }
     }
-    __shared__ float part0[8];
-    const float all28 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-    if (x % 32 == 0) part0[x / 32] = all28;
+    __shared__ float part0[16];
+    const float all21 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
+    if (x % 32 == 0) part0[x / 32] = all21;
     __syncthreads();
-    const float t28 = tc_parts_add_f32<8>(part0);
+    const float t21 = tc_parts_add_f32<16>(part0);
     if (x < 1) {
-        work0[4 * r + z] = t28;
+        out0[0] = t21;
     }
-    if (!tc_arrives_last(&ticket0[r], 4)) return;
-    for (int l = 0; l < 8; l++) sum0[l] = 0.0f;
-    for (int q = 0; q < 1; q++) {
-        if (x + 256 * q < 4) {
-            const int m = x + 256 * q;
-            sum0[0] = tc_acc_add_f32(sum0[0], tc_peek(&work0[4 * r + m]));
-        }
-    }
-    const float all40 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum0));
-    if (x % 32 == 0) part0[x / 32] = all40;
-    __syncthreads();
-    const float t40 = tc_parts_add_f32<8>(part0);
+    const float t25 = t21 / 8192.0f;
     if (x < 1) {
-        out0[0] = t40;
-    }
-    const float t44 = t40 / 8192.0f;
-    if (x < 1) {
-        out1[0] = t44;
+        out1[0] = t25;
     }
     if (x < 1) {
-        out2[0] = t44;
+        out2[0] = t25;
     }
-    const float t51 = TC_MUL_f32(t44, t5);
+    const float t32 = TC_MUL_f32(t25, t4);
     if (x < 1) {
-        out3[0] = t51;
+        out3[0] = t32;
     }
 }
 

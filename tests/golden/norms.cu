@@ -80,28 +80,6 @@ template <int N> struct TC_N(kept) {
     }
 };
 
-template <class T> TC_FN T TC_N(peek)(const T *p) {
-    return *(const volatile T *)p;
-}
-
-TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
-
-template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
-    __shared__ unsigned before;
-    auto meet = [] {
-        if constexpr (N > 0) TC_N(bar_sync)(1, N);
-        else __syncthreads();
-    };
-    __threadfence();
-    meet();
-    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
-    meet();
-    const int last = before == n - 1;
-    if (last && threadIdx.x == 0) *ticket = 0;
-    __threadfence();
-    return last;
-}
-
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
 TC_FN unsigned TC_N(pack_bf16)(float a, float b) {
@@ -187,110 +165,63 @@ template <int H, int S> TC_FN float tc_below_maximum_f32(const float *part) {
 // of each tensor of a list, up to 4
 //   in0  bf16[8192 * s0]
 //   out0  f32[s0]
-//   ticket0  i32[s0]
-//   work0  f32[4 * s0]
-//   held0  bf16[32]
-//   launch threads=256 index=i32
+//   held0  bf16[16]
+//   launch threads=512 index=i32
 //     for r in 0..s0  bind=grid
-//       for z in 0..4  bind=grid
-//         for x in 0..256  bind=block
-//           acc0 = new max width=8    f32 row
-//           for p in 0..1  bind=serial
-//             for u in 0..4  bind=unroll
-//               if 0 <= 8192*p + 2048*u + 8*x < 2048
-//                 copy 8 held0[8*u] <- in0[8192*p + 8192*r + 2048*u + 2048*z + 8*x]
-//               end
-//             end
-//             for u in 0..4  bind=unroll
-//               if 0 <= 8192*p + 2048*u + 8*x < 2048
-//                 for l in 0..8  bind=vector
-//                   axis c = 8192*p + 2048*u + 2048*z + 8*x + l in 0..8192
-//                   %15 = load held0[8*u + l]  bf16 col
-//                   %16 = cast %15    f32 col
-//                   %17 = abs %16     f32 col
-//                   acc0 max= %17
-//                 end
-//               end
-//             end
+//       for x in 0..512  bind=block
+//         acc0 = new max width=8      f32 row
+//         for u in 0..2  bind=unroll
+//           copy 8 held0[8*u] <- in0[8192*r + 4096*u + 8*x]
+//         end
+//         for u in 0..2  bind=unroll
+//           for l in 0..8  bind=vector
+//             axis c = 4096*u + 8*x + l in 0..8192
+//             %10 = load held0[8*u + l]  bf16 col
+//             %11 = cast %10          f32 col
+//             %12 = abs %11           f32 col
+//             acc0 max= %12
 //           end
-//           %23 = combine acc0 threads=256  f32 row
-//           if 0 <= x < 1
-//             put work0[4*r + z] <- acc0
-//           end
-//           last of 4 at ticket0[r]
-//           acc0 = new max width=8    f32 row
-//           for q in 0..1  bind=serial
-//             if 0 <= 256*q + x < 4
-//               axis m = 256*q + x in 0..4
-//               get acc0 <- work0[4*r + m]
-//             end
-//           end
-//           %35 = combine acc0 threads=256  f32 row
-//           if 0 <= x < 1
-//             store out0[r] %35
-//           end
+//         end
+//         %16 = combine acc0 threads=512  f32 row
+//         if 0 <= x < 1
+//           store out0[r] %16
 //         end
 //       end
 //     end
 //   end
-// 256 threads in a block, 4 * s0 blocks have work for a tensor
-extern "C" __global__ void __launch_bounds__(256)
+// 512 threads in a block, s0 blocks have work for a tensor
+extern "C" __global__ void __launch_bounds__(512)
 kernel0(const __grid_constant__ tc_list<3, 4> list, const tc_kargs<1> a) {
     tc_begin();
     const int row = tc_list_row<2>(list);
-    const int s0 = list.count[row];
     const tc_u16 *__restrict__ in0 = (const tc_u16 *)list.at[row][0];
     float *__restrict__ out0 = (float *)list.at[row][1];
-    unsigned char *const work = (unsigned char *)list.at[row][2];
-    unsigned *const ticket0 = (unsigned *)(work + 0);
-    float *const work0 = (float *)(work + (256 * ((4 * s0 + 255) / 256)));
-    tc_kept<32> held0;
-    const int r = (blockIdx.x - list.first[row]) / 4, z = (blockIdx.x - list.first[row]) % 4;
+    tc_kept<16> held0;
+    const int r = (blockIdx.x - list.first[row]);
     const int x = threadIdx.x;
-    __builtin_assume(x < 256);
+    __builtin_assume(x < 512);
     float max0[8] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
-    for (int p = 0; p < 1; p++) {
+    #pragma unroll
+    for (int u = 0; u < 2; u++) {
+        held0.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[8192 * r + 8 * x + 4096 * u]));
+    }
+    #pragma unroll
+    for (int u = 0; u < 2; u++) {
         #pragma unroll
-        for (int u = 0; u < 4; u++) {
-            if (8 * x + 8192 * p + 2048 * u < 2048) {
-                held0.set(8 * u, tc_load_words((const tc_pack<tc_u16, 8> *)&in0[8192 * r + 2048 * z + 8 * x + 8192 * p + 2048 * u]));
-            }
-        }
-        #pragma unroll
-        for (int u = 0; u < 4; u++) {
-            if (8 * x + 8192 * p + 2048 * u < 2048) {
-                #pragma unroll
-                for (int l = 0; l < 8; l++) {
-                    const float t15 = tc_of_bf16(held0[8 * u + l]);
-                    const float t16 = t15;
-                    const float t17 = tc_abs_f32(t16);
-                    max0[l] = tc_acc_maximum_f32(max0[l], t17);
-                }
-            }
+        for (int l = 0; l < 8; l++) {
+            const float t10 = tc_of_bf16(held0[8 * u + l]);
+            const float t11 = t10;
+            const float t12 = tc_abs_f32(t11);
+            max0[l] = tc_acc_maximum_f32(max0[l], t12);
         }
     }
-    __shared__ float part0[8];
-    const float all23 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x % 32 == 0) part0[x / 32] = all23;
+    __shared__ float part0[16];
+    const float all16 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all16;
     __syncthreads();
-    const float t23 = tc_parts_maximum_f32<8>(part0);
+    const float t16 = tc_parts_maximum_f32<16>(part0);
     if (x < 1) {
-        work0[4 * r + z] = t23;
-    }
-    if (!tc_arrives_last(&ticket0[r], 4)) return;
-    for (int l = 0; l < 8; l++) max0[l] = (-1.0f/0.0f);
-    for (int q = 0; q < 1; q++) {
-        if (x + 256 * q < 4) {
-            const int m = x + 256 * q;
-            max0[0] = tc_acc_maximum_f32(max0[0], tc_peek(&work0[4 * r + m]));
-        }
-    }
-    const float all35 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x % 32 == 0) part0[x / 32] = all35;
-    __syncthreads();
-    const float t35 = tc_parts_maximum_f32<8>(part0);
-    if (x < 1) {
-        out0[r] = t35;
+        out0[r] = t16;
     }
 }
 

@@ -221,59 +221,55 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   in0  f32[2097152]
 //   out0  i64[32]
 //   ticket0  i32[32]
-//   work0  f32[544]
-//   work1  i64[544]
+//   work0  f32[512]
+//   work1  i64[512]
 //   held0  f32[16]
 //   launch threads=256 index=i32
 //     for r in 0..32  bind=grid
-//       for z in 0..17  bind=grid
+//       for z in 0..16  bind=grid
 //         for x in 0..256  bind=block
 //           acc0 = new argmax width=4  f32 row
 //           for p in 0..1  bind=serial
 //             for u in 0..4  bind=unroll
-//               if 0 <= 4096*p + 3856*z + 1024*u + 4*x < 65536, 0 <= 4096*p + 1024*u + 4*x < 3856
-//                 copy 4 held0[4*u] <- in0[65536*r + 4096*p + 3856*z + 1024*u + 4*x]
-//               end
+//               copy 4 held0[4*u] <- in0[65536*r + 4096*p + 4096*z + 1024*u + 4*x]
 //             end
 //             for u in 0..4  bind=unroll
-//               if 0 <= 4096*p + 3856*z + 1024*u + 4*x < 65536, 0 <= 4096*p + 1024*u + 4*x < 3856
-//                 for l in 0..4  bind=vector
-//                   axis c = 4096*p + 3856*z + 1024*u + 4*x + l in 0..65536
-//                   %15 = load held0[4*u + l]  f32 col
-//                   acc0 argmax= %15
-//                 end
+//               for l in 0..4  bind=vector
+//                 axis c = 4096*p + 4096*z + 1024*u + 4*x + l in 0..65536
+//                 %12 = load held0[4*u + l]  f32 col
+//                 acc0 argmax= %12
 //               end
 //             end
 //           end
-//           %21 = combine acc0 threads=256  i64 row
+//           %17 = combine acc0 threads=256  i64 row
 //           if 0 <= x < 1
-//             put work1, work0[17*r + z] <- acc0
+//             put work1, work0[16*r + z] <- acc0
 //           end
-//           last of 17 at ticket0[r]
+//           last of 16 at ticket0[r]
 //           acc0 = new argmax width=4  f32 row
 //           for q in 0..1  bind=serial
-//             if 0 <= 256*q + x < 17
-//               axis m = 256*q + x in 0..17
-//               get acc0 <- work1, work0[17*r + m]
+//             if 0 <= 256*q + x < 16
+//               axis m = 256*q + x in 0..16
+//               get acc0 <- work1, work0[16*r + m]
 //             end
 //           end
-//           %33 = combine acc0 threads=256  i64 row
+//           %29 = combine acc0 threads=256  i64 row
 //           if 0 <= x < 1
-//             store out0[r] %33
+//             store out0[r] %29
 //           end
 //         end
 //       end
 //     end
 //   end
-// 256 threads in a block, 544 blocks have work
+// 256 threads in a block, 512 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
     unsigned *const ticket0 = (unsigned *)(work + 0);
     float *const work0 = (float *)(work + 256);
-    tc_i64 *const work1 = (tc_i64 *)(work + 2560);
+    tc_i64 *const work1 = (tc_i64 *)(work + 2304);
     __align__(16) float held0[16];
-    const int r = blockIdx.x / 17, z = blockIdx.x % 17;
+    const int r = blockIdx.x / 16, z = blockIdx.x % 16;
     const int x = threadIdx.x;
     __builtin_assume(x < 256);
     float best0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
@@ -281,19 +277,15 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
     for (int p = 0; p < 1; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            if (3856 * z + 4 * x + 4096 * p + 1024 * u < 65536 && 4 * x + 4096 * p + 1024 * u < 3856) {
-                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[65536 * r + 3856 * z + 4 * x + 4096 * p + 1024 * u]);
-            }
+            *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[65536 * r + 4096 * z + 4 * x + 4096 * p + 1024 * u]);
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            if (3856 * z + 4 * x + 4096 * p + 1024 * u < 65536 && 4 * x + 4096 * p + 1024 * u < 3856) {
-                #pragma unroll
-                for (int l = 0; l < 4; l++) {
-                    const int c = 3856 * z + 4 * x + 4096 * p + 1024 * u + l;
-                    const float t15 = held0[4 * u + l];
-                    tc_keep_max_f32(best0[l], at0[l], t15, int(c));
-                }
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const int c = 4096 * z + 4 * x + 4096 * p + 1024 * u + l;
+                const float t12 = held0[4 * u + l];
+                tc_keep_max_f32(best0[l], at0[l], t12, int(c));
             }
         }
     }
@@ -305,15 +297,15 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
     __syncthreads();
     tc_parts_max_f32<8>(best0[0], at0[0], part0, place0);
     if (x < 1) {
-        work0[17 * r + z] = best0[0];
-        work1[17 * r + z] = at0[0];
+        work0[16 * r + z] = best0[0];
+        work1[16 * r + z] = at0[0];
     }
-    if (!tc_arrives_last(&ticket0[r], 17)) return;
+    if (!tc_arrives_last(&ticket0[r], 16)) return;
     for (int l = 0; l < 4; l++) best0[l] = (-1.0f/0.0f), at0[l] = 0x7fffffff;
     for (int q = 0; q < 1; q++) {
-        if (x + 256 * q < 17) {
+        if (x + 256 * q < 16) {
             const int m = x + 256 * q;
-            tc_keep_max_f32(best0[0], at0[0], tc_peek(&work0[17 * r + m]), (int)tc_peek(&work1[17 * r + m]));
+            tc_keep_max_f32(best0[0], at0[0], tc_peek(&work0[16 * r + m]), (int)tc_peek(&work1[16 * r + m]));
         }
     }
     tc_fold_max_f32(best0, at0);
@@ -321,9 +313,9 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
     if (x % 32 == 0) part0[x / 32] = best0[0], place0[x / 32] = at0[0];
     __syncthreads();
     tc_parts_max_f32<8>(best0[0], at0[0], part0, place0);
-    const tc_i64 t33 = at0[0] == 0x7fffffff ? 0 : at0[0];
+    const tc_i64 t29 = at0[0] == 0x7fffffff ? 0 : at0[0];
     if (x < 1) {
-        out0[r] = t33;
+        out0[r] = t29;
     }
 }
 
@@ -333,35 +325,31 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
 //   out0  f32[8388608]
 //   row0  f32[262144]
 //   ticket0  i32[32]
-//   work0  f32[544]
-//   work1  f32[544]
+//   work0  f32[512]
+//   work1  f32[512]
 //   held0  f32[16]
 //   held1  f32[16]
 //   held2  f32[16]
 //   launch threads=256 index=i32
 //     for r in 0..32  bind=grid
-//       for z in 0..17  bind=grid
+//       for z in 0..16  bind=grid
 //         for x in 0..256  bind=block
 //           acc0 = new max width=4    f32 row
 //           for p in 0..4  bind=serial
 //             for u in 0..4  bind=unroll
-//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
-//                 copy 4 held0[4*u] <- in0[262144*r + 15424*z + 4096*p + 1024*u + 4*x]
-//               end
+//               copy 4 held0[4*u] <- in0[262144*r + 16384*z + 4096*p + 1024*u + 4*x]
 //             end
 //             for u in 0..4  bind=unroll
-//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
-//                 for l in 0..4  bind=vector
-//                   axis c = 15424*z + 4096*p + 1024*u + 4*x + l in 0..262144
-//                   %15 = load held0[4*u + l]  f32 col
-//                   acc0 max= %15
-//                 end
+//               for l in 0..4  bind=vector
+//                 axis c = 16384*z + 4096*p + 1024*u + 4*x + l in 0..262144
+//                 %12 = load held0[4*u + l]  f32 col
+//                 acc0 max= %12
 //               end
 //             end
 //           end
-//           %21 = combine acc0 threads=256  f32 row
+//           %17 = combine acc0 threads=256  f32 row
 //           if 0 <= x < 1
-//             put work0[17*r + z] <- acc0
+//             put work0[16*r + z] <- acc0
 //           end
 //         end
 //       end
@@ -369,38 +357,34 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
 //   end
 //   launch threads=256 index=i32
 //     for r in 0..32  bind=grid
-//       for z in 0..17  bind=grid
+//       for z in 0..16  bind=grid
 //         for x in 0..256  bind=block
 //           acc0 = new max width=4    f32 row
 //           for q in 0..1  bind=serial
-//             if 0 <= 256*q + x < 17
-//               axis m = 256*q + x in 0..17
-//               get acc0 <- work0[17*r + m]
+//             if 0 <= 256*q + x < 16
+//               axis m = 256*q + x in 0..16
+//               get acc0 <- work0[16*r + m]
 //             end
 //           end
-//           %40 = combine acc0 threads=256  f32 row
+//           %36 = combine acc0 threads=256  f32 row
 //           acc1 = new sum width=4    f32 row
 //           for p in 0..4  bind=serial
 //             for u in 0..4  bind=unroll
-//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
-//                 copy 4 held1[4*u] <- in0[262144*r + 15424*z + 4096*p + 1024*u + 4*x]
-//               end
+//               copy 4 held1[4*u] <- in0[262144*r + 16384*z + 4096*p + 1024*u + 4*x]
 //             end
 //             for u in 0..4  bind=unroll
-//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
-//                 for l in 0..4  bind=vector
-//                   axis c = 15424*z + 4096*p + 1024*u + 4*x + l in 0..262144
-//                   %52 = load held1[4*u + l]  f32 col
-//                   %53 = sub %52 %40  f32 col
-//                   %54 = exp %53     f32 col
-//                   acc1 sum= %54
-//                 end
+//               for l in 0..4  bind=vector
+//                 axis c = 16384*z + 4096*p + 1024*u + 4*x + l in 0..262144
+//                 %45 = load held1[4*u + l]  f32 col
+//                 %46 = sub %45 %36   f32 col
+//                 %47 = exp %46       f32 col
+//                 acc1 sum= %47
 //               end
 //             end
 //           end
-//           %60 = combine acc1 threads=256  f32 row
+//           %52 = combine acc1 threads=256  f32 row
 //           if 0 <= x < 1
-//             put work1[17*r + z] <- acc1
+//             put work1[16*r + z] <- acc1
 //           end
 //         end
 //       end
@@ -408,40 +392,36 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
 //   end
 //   launch threads=256 index=i32
 //     for r in 0..32  bind=grid
-//       for z in 0..17  bind=grid
+//       for z in 0..16  bind=grid
 //         for x in 0..256  bind=block
 //           acc0 = new max width=4    f32 row
 //           for q in 0..1  bind=serial
-//             if 0 <= 256*q + x < 17
-//               axis m = 256*q + x in 0..17
-//               get acc0 <- work0[17*r + m]
+//             if 0 <= 256*q + x < 16
+//               axis m = 256*q + x in 0..16
+//               get acc0 <- work0[16*r + m]
 //             end
 //           end
-//           %79 = combine acc0 threads=256  f32 row
+//           %71 = combine acc0 threads=256  f32 row
 //           acc1 = new sum width=4    f32 row
 //           for q in 0..1  bind=serial
-//             if 0 <= 256*q + x < 17
-//               axis m = 256*q + x in 0..17
-//               get acc1 <- work1[17*r + m]
+//             if 0 <= 256*q + x < 16
+//               axis m = 256*q + x in 0..16
+//               get acc1 <- work1[16*r + m]
 //             end
 //           end
-//           %87 = combine acc1 threads=256  f32 row
+//           %79 = combine acc1 threads=256  f32 row
 //           for p in 0..4  bind=serial
 //             for u in 0..4  bind=unroll
-//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
-//                 copy 4 held2[4*u] <- in0[262144*r + 15424*z + 4096*p + 1024*u + 4*x]
-//               end
+//               copy 4 held2[4*u] <- in0[262144*r + 16384*z + 4096*p + 1024*u + 4*x]
 //             end
 //             for u in 0..4  bind=unroll
-//               if 0 <= 15424*z + 4096*p + 1024*u + 4*x < 262144, 0 <= 4096*p + 1024*u + 4*x < 15424
-//                 for l in 0..4  bind=vector
-//                   axis c = 15424*z + 4096*p + 1024*u + 4*x + l in 0..262144
-//                   %98 = load held2[4*u + l]  f32 col
-//                   %99 = sub %98 %79  f32 col
-//                   %100 = exp %99    f32 col
-//                   %101 = div %100 %87  f32 col
-//                   store out0[262144*r + c] %101 streamed
-//                 end
+//               for l in 0..4  bind=vector
+//                 axis c = 16384*z + 4096*p + 1024*u + 4*x + l in 0..262144
+//                 %87 = load held2[4*u + l]  f32 col
+//                 %88 = sub %87 %71   f32 col
+//                 %89 = exp %88       f32 col
+//                 %90 = div %89 %79   f32 col
+//                 store out0[262144*r + c] %90 streamed
 //               end
 //             end
 //           end
@@ -449,152 +429,140 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
 //       end
 //     end
 //   end
-// 256 threads in a block, 544 blocks have work
+// 256 threads in a block, 512 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
     float *const work0 = (float *)(work + 256);
     __align__(16) float held0[16];
-    const int r = blockIdx.x / 17, z = blockIdx.x % 17;
+    const int r = blockIdx.x / 16, z = blockIdx.x % 16;
     const int x = threadIdx.x;
     __builtin_assume(x < 256);
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     for (int p = 0; p < 4; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
-                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]);
-            }
+            *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 16384 * z + 4 * x + 1024 * u + 4096 * p]);
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
-                #pragma unroll
-                for (int l = 0; l < 4; l++) {
-                    const float t15 = held0[4 * u + l];
-                    max0[l] = tc_acc_maximum_f32(max0[l], t15);
-                }
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t12 = held0[4 * u + l];
+                max0[l] = tc_acc_maximum_f32(max0[l], t12);
             }
         }
     }
     __shared__ float part0[8];
-    const float all21 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x % 32 == 0) part0[x / 32] = all21;
+    const float all17 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all17;
     __syncthreads();
-    const float t21 = tc_parts_maximum_f32<8>(part0);
+    const float t17 = tc_parts_maximum_f32<8>(part0);
     if (x < 1) {
-        work0[17 * r + z] = t21;
+        work0[16 * r + z] = t17;
     }
 }
 
-// 256 threads in a block, 544 blocks have work
+// 256 threads in a block, 512 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel1_1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
     float *const work0 = (float *)(work + 256);
-    float *const work1 = (float *)(work + 2560);
+    float *const work1 = (float *)(work + 2304);
     __align__(16) float held1[16];
-    const int r = blockIdx.x / 17, z = blockIdx.x % 17;
+    const int r = blockIdx.x / 16, z = blockIdx.x % 16;
     const int x = threadIdx.x;
     __builtin_assume(x < 256);
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     for (int q = 0; q < 1; q++) {
-        if (x + 256 * q < 17) {
+        if (x + 256 * q < 16) {
             const int m = x + 256 * q;
-            max0[0] = tc_acc_maximum_f32(max0[0], tc_peek(&work0[17 * r + m]));
+            max0[0] = tc_acc_maximum_f32(max0[0], tc_peek(&work0[16 * r + m]));
         }
     }
     __shared__ float part0[8];
-    const float all40 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x % 32 == 0) part0[x / 32] = all40;
+    const float all36 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all36;
     __syncthreads();
-    const float t40 = tc_parts_maximum_f32<8>(part0);
+    const float t36 = tc_parts_maximum_f32<8>(part0);
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 4; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
-                *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]);
-            }
+            *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 16384 * z + 4 * x + 1024 * u + 4096 * p]);
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
-                #pragma unroll
-                for (int l = 0; l < 4; l++) {
-                    const float t52 = held1[4 * u + l];
-                    const float t53 = TC_SUB_f32(t52, t40);
-                    const float t54 = tc_exp_shifted(t53);
-                    sum1[l] = tc_acc_add_f32(sum1[l], t54);
-                }
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t45 = held1[4 * u + l];
+                const float t46 = TC_SUB_f32(t45, t36);
+                const float t47 = tc_exp_shifted(t46);
+                sum1[l] = tc_acc_add_f32(sum1[l], t47);
             }
         }
     }
     __shared__ float part1[8];
-    const float all60 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    if (x % 32 == 0) part1[x / 32] = all60;
+    const float all52 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x % 32 == 0) part1[x / 32] = all52;
     __syncthreads();
-    const float t60 = tc_parts_add_f32<8>(part1);
+    const float t52 = tc_parts_add_f32<8>(part1);
     if (x < 1) {
-        work1[17 * r + z] = t60;
+        work1[16 * r + z] = t52;
     }
 }
 
-// 256 threads in a block, 544 blocks have work
+// 256 threads in a block, 512 blocks have work
 extern "C" __global__ void __launch_bounds__(256)
 kernel1_2(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
     float *const work0 = (float *)(work + 256);
-    float *const work1 = (float *)(work + 2560);
+    float *const work1 = (float *)(work + 2304);
     __align__(16) float held2[16];
-    const int r = blockIdx.x / 17, z = blockIdx.x % 17;
+    const int r = blockIdx.x / 16, z = blockIdx.x % 16;
     const int x = threadIdx.x;
     __builtin_assume(x < 256);
     float max0[4] = {(-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f), (-1.0f/0.0f)};
     for (int q = 0; q < 1; q++) {
-        if (x + 256 * q < 17) {
+        if (x + 256 * q < 16) {
             const int m = x + 256 * q;
-            max0[0] = tc_acc_maximum_f32(max0[0], tc_peek(&work0[17 * r + m]));
+            max0[0] = tc_acc_maximum_f32(max0[0], tc_peek(&work0[16 * r + m]));
         }
     }
     __shared__ float part0[8];
-    const float all79 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
-    if (x % 32 == 0) part0[x / 32] = all79;
+    const float all71 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
+    if (x % 32 == 0) part0[x / 32] = all71;
     __syncthreads();
-    const float t79 = tc_parts_maximum_f32<8>(part0);
+    const float t71 = tc_parts_maximum_f32<8>(part0);
     float sum1[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int q = 0; q < 1; q++) {
-        if (x + 256 * q < 17) {
+        if (x + 256 * q < 16) {
             const int m = x + 256 * q;
-            sum1[0] = tc_acc_add_f32(sum1[0], tc_peek(&work1[17 * r + m]));
+            sum1[0] = tc_acc_add_f32(sum1[0], tc_peek(&work1[16 * r + m]));
         }
     }
     __shared__ float part1[8];
-    const float all87 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
-    if (x % 32 == 0) part1[x / 32] = all87;
+    const float all79 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
+    if (x % 32 == 0) part1[x / 32] = all79;
     __syncthreads();
-    const float t87 = tc_parts_add_f32<8>(part1);
+    const float t79 = tc_parts_add_f32<8>(part1);
     for (int p = 0; p < 4; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
-                *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p]);
-            }
+            *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 16384 * z + 4 * x + 1024 * u + 4096 * p]);
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            if (15424 * z + 4 * x + 1024 * u + 4096 * p < 262144 && 4 * x + 1024 * u + 4096 * p < 15424) {
-                tc_pack<float, 4> o102;
-                #pragma unroll
-                for (int l = 0; l < 4; l++) {
-                    const float t98 = held2[4 * u + l];
-                    const float t99 = TC_SUB_f32(t98, t79);
-                    const float t100 = tc_exp_shifted(t99);
-                    const float t101 = t100 / t87;
-                    o102.at[l] = t101;
-                }
-                tc_store((tc_pack<float, 4> *)&out0[262144 * r + 15424 * z + 4 * x + 1024 * u + 4096 * p], o102);
+            tc_pack<float, 4> o91;
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const float t87 = held2[4 * u + l];
+                const float t88 = TC_SUB_f32(t87, t71);
+                const float t89 = tc_exp_shifted(t88);
+                const float t90 = t89 / t79;
+                o91.at[l] = t90;
             }
+            tc_store((tc_pack<float, 4> *)&out0[262144 * r + 16384 * z + 4 * x + 1024 * u + 4096 * p], o91);
         }
     }
 }

@@ -468,6 +468,36 @@ TEST(index_add) {
         }
 }
 
+// Rows that lie together are added whole.
+TEST(index_add_of_rows) {
+    enum { ROWS_OF = 7, WIDE = 40, MORE = 11 };
+    static const int dtypes[] = {TC_F32, TC_BF16, TC_F64, TC_I32, TC_U8};
+    static double x[ROWS_OF * WIDE], src[MORE * WIDE], want[ROWS_OF * WIDE];
+    static int64_t index[MORE];
+    for (int run = FIRST_RUN; run < RUNS; run++)
+        for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+            tc_dtype dtype = (tc_dtype)dtypes[k];
+            tc_ctx *tc = open_run(run);
+            for (int i = 0; i < ROWS_OF * WIDE; i++) x[i] = want[i] = some(dtype);
+            for (int i = 0; i < MORE * WIDE; i++) src[i] = some(dtype);
+            for (int i = 0; i < MORE; i++) index[i] = (int64_t)(any() % ROWS_OF) - i % 2;
+            tc_tensor t =
+                there(tc_cast(tc_from_data(tc, x, TC_DIMS(ROWS_OF, WIDE), TC_F64), dtype));
+            tc_tensor s =
+                there(tc_cast(tc_from_data(tc, src, TC_DIMS(MORE, WIDE), TC_F64), dtype));
+            tc_tensor at = indices(tc, index, TC_DIMS(MORE), k % 2 ? TC_I32 : TC_I64);
+            begin_run(tc, run);
+            tc_tensor y = tc_index_add(t, 0, at, s);
+            end_run(tc, run);
+            for (int i = 0; i < MORE * WIDE; i++) {
+                double *p = &want[(index[i / WIDE] + ROWS_OF) % ROWS_OF * WIDE + i % WIDE];
+                *p = wrapped(dtype, *p + src[i]);
+            }
+            expect(y, want, ROWS_OF * WIDE, "index_add of rows", dtype, __LINE__);
+            tc_close(tc);
+        }
+}
+
 // Integers wrap as they do in tc_add.
 TEST(integers_wrap) {
     static const int64_t same_place[] = {0, 0, 0};
