@@ -6233,6 +6233,7 @@ TC__DEVICE_MEETING=3,
 TC__DEVICE_WORDS=65536,
 TC__DEVICE_COLUMN_WORDS=
 20,
+TC__DEVICE_COLUMNS_LONG=1024,
 TC__DEVICE_PART=2048,
 TC__DEVICE_WHOLE=8192,
 TC__DEVICE_PHASED=4096,
@@ -6641,15 +6642,35 @@ if(plain&&tc__device_cut(g,q))return;
 if(known&&(!q->tail||!tc__ix_equals(g->shape.rows,1)))
 tc__device_share(g,q,tc__ix_value(g->shape.cols));
 }
-static int64_t tc__device_columns_most(const tc__group*g,const tc__device_plan*q){
+static int64_t tc__device_columns_shared(const tc__group*g,int width,int threads){
+int64_t bytes=0;
+for(size_t i=0;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op!=TC_OP_NEW)continue;
+int arg=n->attr[TC__NEW_MONOID]==TC_OP_ARGMAX||
+n->attr[TC__NEW_MONOID]==TC_OP_ARGMIN;
+bytes+=(tc__dtypes[n->dtype].bytes>4?8:4)+(arg?8:0);
+}
+return 2*bytes*threads*width;
+}
+static int64_t tc__device_columns_resident(const tc__group*g,const tc__device_plan*q){
 int64_t words=q->width+TC__DEVICE_COLUMN_WORDS;
 for(size_t i=0;i<g->body.node.count;i++)
 if(tc__device_is_early(g,q,g->body.node.at[i]))
 words+=q->vectors*tc__device_words(g,q,g->body.node.at[i]);
-int64_t resident=TC__DEVICE_WORDS/(q->threads*tc__padded(words,8));
-int64_t most=TC__DEVICE_PARTS;
-if(resident*TC__DEVICE_SMS<most)most=resident*TC__DEVICE_SMS;
+return TC__DEVICE_WORDS/(q->threads*tc__padded(words,8));
+}
+static int64_t tc__device_columns_most(const tc__group*g,const tc__device_plan*q){
+int64_t most=tc__device_columns_resident(g,q)*TC__DEVICE_SMS;
+if(most>TC__DEVICE_PARTS)most=TC__DEVICE_PARTS;
 return most<TC__DEVICE_SMS?(int64_t)TC__DEVICE_SMS:most;
+}
+static void tc__device_columns_threads(const tc__group*g,tc__device_plan*q){
+int threads=q->threads;
+q->threads=TC__DEVICE_ROW_THREADS;
+if(tc__device_columns_resident(g,q)<2||
+tc__device_columns_shared(g,q->width,q->threads)>TC__DEVICE_STATIC)
+q->threads=threads;
 }
 static void tc__device_plan_columns(const tc__group*g,tc__device_plan*q){
 tc__ixpool*x=g->body.ix;
@@ -6660,21 +6681,11 @@ q->vectors=tc__device_vectors(g,q,TC__DEVICE_COLUMN_FLIGHT);
 if(!tc__ix_is_const(g->shape.rows)||q->sharing!=32||tc__device_loops(g)!=1||
 !tc__device_ends_in_sums(g)||!tc__ix_is_const(g->shape.cols))
 return;
+if(columns>=TC__DEVICE_COLUMNS_LONG)tc__device_columns_threads(g,q);
 int64_t rows=tc__ix_value(g->shape.rows),across=32*q->width;
 int64_t blocks=(rows+across-1)/across,below=q->threads/32;
 q->parts=tc__device_parts(blocks,columns,tc__device_columns_most(g,q),below*8);
 q->chunk=tc__ix_ceil_div(x,g->shape.cols,tc__ix_const(q->parts));
-}
-static int64_t tc__device_columns_shared(const tc__group*g,int width){
-int64_t bytes=0;
-for(size_t i=0;i<g->body.node.count;i++){
-const tc__node*n=g->body.node.at[i];
-if(n->op!=TC_OP_NEW)continue;
-int arg=n->attr[TC__NEW_MONOID]==TC_OP_ARGMAX||
-n->attr[TC__NEW_MONOID]==TC_OP_ARGMIN;
-bytes+=(tc__dtypes[n->dtype].bytes>4?8:4)+(arg?8:0);
-}
-return 2*bytes*TC__DEVICE_BLOCK*width;
 }
 static int tc__device_fits_columns(const tc__group*g,const tc__device_plan*q){
 for(size_t i=0;i<g->buffer.count;i++){
@@ -6685,7 +6696,7 @@ return 0;
 }
 int64_t room=TC__DEVICE_ROW_BYTES;
 if(g->target.room)room=g->target.room;
-return tc__device_columns_shared(g,1)<=room;
+return tc__device_columns_shared(g,1,TC__DEVICE_BLOCK)<=room;
 }
 static int tc__device_ragged_width(const tc__group*g){
 int many=
@@ -6708,7 +6719,7 @@ q.narrow=tc__device_is_narrow(g);
 q.width=tc__device_width(g,q.axis);
 if(q.form==TC__DEVICE_ROWS&&q.width==1)q.width=tc__device_ragged_width(g);
 while(q.form==TC__DEVICE_COLUMNS&&q.width>1&&
-tc__device_columns_shared(g,q.width)>TC__DEVICE_STATIC)
+tc__device_columns_shared(g,q.width,q.threads)>TC__DEVICE_STATIC)
 q.width/=2;
 q.tail=q.axis==TC__COL&&tc__ix_divisor(g->body.ix,g->shape.cols)%q.width;
 tc__device_choose_lanes_early(g,&q);

@@ -59,8 +59,9 @@ enum {
     TC__DEVICE_MEETING = 3,    // numbers of the ticket of a MEET
     TC__DEVICE_WORDS = 65536,  // registers of a multiprocessor,
     TC__DEVICE_COLUMN_WORDS =
-        20,                  //   and of a thread that sums columns, beside what is early
-    TC__DEVICE_PART = 2048,  // columns of a part at least
+        20, //   and of a thread that sums columns, beside what is early,
+    TC__DEVICE_COLUMNS_LONG = 1024, //   in large blocks where there are so many
+    TC__DEVICE_PART = 2048,         // columns of a part at least
     TC__DEVICE_WHOLE = 8192, // of a row that is not cut: a block asks for all of it at once
     TC__DEVICE_PHASED = 4096,         // and where each phase is a launch
     TC__DEVICE_PHASED_COST = 1 << 20, // of a row, from which on that is worth the launches

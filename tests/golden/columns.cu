@@ -207,26 +207,25 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
 //   in0  f32[67108864]
 //   out0  f32[1024]
 //   held0  f32[32]
-//   shared0  f32[1024]
+//   shared0  f32[2048]
 //   ticket0  i32[8]
-//   work0  f32[67584]
-//   shared1  f32[1024]
-//   launch threads=256 index=i32
+//   work0  f32[33792]
+//   launch threads=512 index=i32
 //     for i in 0..8  bind=grid
-//       for z in 0..66  bind=grid
-//         for y in 0..8  bind=block
+//       for z in 0..33  bind=grid
+//         for y in 0..16  bind=block
 //           for x in 0..32  bind=block
 //             acc0 = new sum width=4  f32 row
 //             for p in 0..16  bind=serial
 //               for u in 0..8  bind=unroll
-//                 if 0 <= 993*z + 64*p + 8*u + y < 65536, 0 <= 64*p + 8*u + y < 993
-//                   axis c = 993*z + 64*p + 8*u + y in 0..65536
+//                 if 0 <= 1986*z + 128*p + 16*u + y < 65536, 0 <= 128*p + 16*u + y < 1986
+//                   axis c = 1986*z + 128*p + 16*u + y in 0..65536
 //                   copy 4 held0[4*u] <- in0[1024*c + 128*i + 4*x]
 //                 end
 //               end
 //               for u in 0..8  bind=unroll
-//                 if 0 <= 993*z + 64*p + 8*u + y < 65536, 0 <= 64*p + 8*u + y < 993
-//                   axis c = 993*z + 64*p + 8*u + y in 0..65536
+//                 if 0 <= 1986*z + 128*p + 16*u + y < 65536, 0 <= 128*p + 16*u + y < 1986
+//                   axis c = 1986*z + 128*p + 16*u + y in 0..65536
 //                   for l in 0..4  bind=vector
 //                     axis r = 128*i + 4*x + l in 0..1024
 //                     %18 = load held0[4*u + l]  f32 col
@@ -241,67 +240,54 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
 //             barrier block
 //             acc1 = new sum width=1  f32 row
 //             if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 1024
-//               for n in 0..8  bind=unroll
+//               for n in 0..16  bind=unroll
 //                 get acc1 <- shared0[128*n + 32*y + x]
 //               end
 //             end
 //             if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 1024
 //               put work0[1024*z + 128*i + 32*y + x] <- acc1
 //             end
-//             last of 66 at ticket0[i]
-//             acc0 = new sum width=4  f32 row
-//             for q in 0..9  bind=serial
-//               if 0 <= 8*q + y < 66
-//                 axis m = 8*q + y in 0..66
-//                 for l in 0..4  bind=vector
-//                   get acc0 <- work0[1024*m + 128*i + 4*x + l]
-//                 end
-//               end
-//             end
-//             for l in 0..4  bind=vector
-//               put shared1[128*y + 4*x + l] <- acc0
-//             end
-//             barrier block
+//             last of 33 at ticket0[i]
 //             acc1 = new sum width=1  f32 row
 //             if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 1024
-//               for n in 0..8  bind=unroll
-//                 get acc1 <- shared1[128*n + 32*y + x]
+//               for q in 0..33  bind=unroll
+//                 axis m = q in 0..33
+//                 get acc1 <- work0[1024*m + 128*i + 32*y + x]
 //               end
 //             end
 //             if 0 <= 32*y + x < 128, 0 <= 128*i + 32*y + x < 1024
 //               axis r = 128*i + 32*y + x in 0..1024
-//               %59 = combine acc1 threads=1  f32 row
-//               store out0[r] %59
+//               %47 = combine acc1 threads=1  f32 row
+//               store out0[r] %47
 //             end
 //           end
 //         end
 //       end
 //     end
 //   end
-// 256 threads in a block, 528 blocks have work
-extern "C" __global__ void __launch_bounds__(256)
+// 512 threads in a block, 264 blocks have work
+extern "C" __global__ void __launch_bounds__(512)
 kernel1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *work, const tc_kargs<1> a) {
     tc_reads(in0), tc_begin();
     __align__(16) float held0[32];
-    __shared__ __align__(16) float shared0[1024];
+    __shared__ __align__(16) float shared0[2048];
     unsigned *const ticket0 = (unsigned *)(work + 0);
     float *const work0 = (float *)(work + 256);
-    __shared__ __align__(16) float shared1[1024];
-    const int i = blockIdx.x / 66, z = blockIdx.x % 66;
+    const int i = blockIdx.x / 33, z = blockIdx.x % 33;
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
-    __builtin_assume(y < 8);
+    __builtin_assume(y < 16);
     float sum0[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     for (int p = 0; p < 16; p++) {
         #pragma unroll
         for (int u = 0; u < 8; u++) {
-            if (y + 8 * u + 993 * z + 64 * p < 65536 && y + 8 * u + 64 * p < 993) {
-                const int c = y + 8 * u + 993 * z + 64 * p;
+            if (16 * u + 1986 * z + y + 128 * p < 65536 && 16 * u + y + 128 * p < 1986) {
+                const int c = 16 * u + 1986 * z + y + 128 * p;
                 *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[1024 * c + 4 * x + 128 * i]);
             }
         }
         #pragma unroll
         for (int u = 0; u < 8; u++) {
-            if (y + 8 * u + 993 * z + 64 * p < 65536 && y + 8 * u + 64 * p < 993) {
+            if (16 * u + 1986 * z + y + 128 * p < 65536 && 16 * u + y + 128 * p < 1986) {
                 #pragma unroll
                 for (int l = 0; l < 4; l++) {
                     const float t18 = held0[4 * u + l];
@@ -312,45 +298,31 @@ kernel1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *
     }
     #pragma unroll
     for (int l = 0; l < 4; l++) {
-        shared0[128 * y + 4 * x + l] = sum0[l];
+        shared0[4 * x + l + 128 * y] = sum0[l];
     }
     __syncthreads();
     float sum1[1] = {0.0f};
-    if (32 * y + x < 128 && 32 * y + x + 128 * i < 1024) {
+    if (x + 32 * y < 128 && x + 128 * i + 32 * y < 1024) {
         #pragma unroll
-        for (int n = 0; n < 8; n++) {
-            sum1[0] = tc_acc_add_f32(sum1[0], shared0[32 * y + x + 128 * n]);
+        for (int n = 0; n < 16; n++) {
+            sum1[0] = tc_acc_add_f32(sum1[0], shared0[x + 32 * y + 128 * n]);
         }
     }
-    if (32 * y + x < 128 && 32 * y + x + 128 * i < 1024) {
-        work0[32 * y + x + 128 * i + 1024 * z] = sum1[0];
+    if (x + 32 * y < 128 && x + 128 * i + 32 * y < 1024) {
+        work0[x + 128 * i + 1024 * z + 32 * y] = sum1[0];
     }
-    if (!tc_arrives_last(&ticket0[i], 66)) return;
-    for (int l = 0; l < 4; l++) sum0[l] = 0.0f;
-    for (int q = 0; q < 9; q++) {
-        if (y + 8 * q < 66) {
-            const int m = y + 8 * q;
-            #pragma unroll
-            for (int l = 0; l < 4; l++) {
-                sum0[l] = tc_acc_add_f32(sum0[l], tc_peek(&work0[4 * x + l + 128 * i + 1024 * m]));
-            }
-        }
-    }
-    #pragma unroll
-    for (int l = 0; l < 4; l++) {
-        shared1[128 * y + 4 * x + l] = sum0[l];
-    }
-    __syncthreads();
+    if (!tc_arrives_last(&ticket0[i], 33)) return;
     for (int l = 0; l < 1; l++) sum1[l] = 0.0f;
-    if (32 * y + x < 128 && 32 * y + x + 128 * i < 1024) {
+    if (x + 32 * y < 128 && x + 128 * i + 32 * y < 1024) {
         #pragma unroll
-        for (int n = 0; n < 8; n++) {
-            sum1[0] = tc_acc_add_f32(sum1[0], shared1[32 * y + x + 128 * n]);
+        for (int q = 0; q < 33; q++) {
+            const int m = q;
+            sum1[0] = tc_acc_add_f32(sum1[0], tc_peek(&work0[x + 128 * i + 32 * y + 1024 * m]));
         }
     }
-    if (32 * y + x < 128 && 32 * y + x + 128 * i < 1024) {
-        const int r = 32 * y + x + 128 * i;
-        const float t59 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum1));
-        out0[r] = t59;
+    if (x + 32 * y < 128 && x + 128 * i + 32 * y < 1024) {
+        const int r = x + 128 * i + 32 * y;
+        const float t47 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum1));
+        out0[r] = t47;
     }
 }
