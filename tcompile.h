@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xbdbb63d9d7e72a27u
+#define TC__BUILD_ID 0x55bed5f129f3e80eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7045,6 +7045,19 @@ r.run=r.run==INT64_MAX?a.run:tc__ix_gcd(r.run,a.run);
 if(moving)r.stride=tc__ix_add(p,r.stride,step);
 }
 return r;
+}
+static int tc__ix_woven(tc__ixpool*p,tc__ix e,tc__axis axis){
+tc__ix v=tc__ix_find_var(p,e,axis);
+for(int64_t by=2;by<=3&&v&&!tc__ix_has_val(p,e);by++){
+tc__ix from=tc__ix_mul(p,v,tc__ix_const(by));
+int64_t i=0;
+for(;i<by;i++){
+tc__ix at=tc__ix_subst(p,e,v,tc__ix_add(p,from,tc__ix_const(i)));
+if(tc__ix_uses(p,tc__ix_sub(p,at,v),axis))break;
+}
+if(i==by)return(int)by;
+}
+return 0;
 }
 // ---- gen/value/ix_text.c
 static void tc__dump_ix(tc__text*t,const tc__ixpool*p,tc__ix e);
@@ -30727,6 +30740,8 @@ int neighbours,host;
 enum{
 TC__MOVE_STEP=16,
 TC__MOVE_SECOND=6,
+TC__MOVE_WOVEN=6,
+TC__MOVE_WOVEN_COLUMNS=16,
 TC__MOVE_APART=24,
 TC__MOVE_TERM=12,
 TC__MOVE_DIVIDED=240
@@ -30777,6 +30792,9 @@ tc__ixrun r=tc__ix_run(p,e,TC__COL);
 int dense=r.ok&&(tc__ix_equals(r.stride,1)||tc__ix_equals(r.stride,0));
 if(tc__val_names(m,index)>>TC__DIM0&columns)return TC__MOVE_APART;
 if(dense&&tc__ixrun_spans(&r,TC__VECTOR))return 2;
+if(m->host&&tc__ix_woven(p,e,TC__COL)&&
+tc__ix_hi(p,tc__space_size(p,&m->w->space,columns))>=TC__MOVE_WOVEN_COLUMNS)
+return TC__MOVE_WOVEN;
 if(dense||!r.ok||r.run!=INT64_MAX)
 return m->host?tc__divided_cost(p,e):(int)TC__MOVE_APART;
 return m->host&&tc__ix_equals(r.stride,2)?TC__MOVE_SECOND:TC__MOVE_STEP;
@@ -39089,6 +39107,21 @@ tc__line(p);
 tc__put(p->out,"};\n");
 return 1;
 }
+static int tc__c_woven_load(tc__printer*p,const tc__node*n,int copy){
+int rows=tc__buffer_of(p->g,n)->dtype==TC_F32
+?tc__ix_woven(p->g->body.ix,n->attr[TC__ACCESS_INDEX],p->axis)
+:0;
+if(!rows)return 0;
+tc__put_let(p,n,copy);
+tc__put(p->out,"tc_zip%s%s_f32(",rows==3?"3":"",p->tail?"n":"");
+for(int i=0;i<rows;i++,p->shift++){
+if(i)tc__put(p->out,", ");
+tc__c_address(p,n,0);
+}
+p->shift-=rows;
+tc__put(p->out,p->tail?", n);\n":");\n");
+return 1;
+}
 static int tc__c_pairs_move_on(const tc__printer*p,const tc__node*n){
 tc__ix stride;
 for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2)
@@ -39198,8 +39231,9 @@ tc__c_load_by_mask(p,n,copy);
 return;
 }
 if(!pred&&access==TC__PER_LANE&&
-(tc__c_stepped_load(p,n,copy)||tc__c_placed_load(p,n,copy)||
-tc__c_rows_load(p,n,copy)||tc__c_lanes_load(p,n,copy)))
+(tc__c_stepped_load(p,n,copy)||tc__c_woven_load(p,n,copy)||
+tc__c_placed_load(p,n,copy)||tc__c_rows_load(p,n,copy)||
+tc__c_lanes_load(p,n,copy)))
 return;
 if(pred&&access==TC__PER_LANE&&tc__c_is_second_span(p,n)){
 tc__c_second_span(p,n,copy);
@@ -40559,6 +40593,45 @@ static const char*const tc__text_kernel[]={
 "    for (int i = 0; i < TC_W; i++) u.all[i] = i % 2 ? b[i / 2] : a[i / 2];",
 "#endif",
 "    return u.all;",
+"}",
+"",
+"// fn: zipn_f32",
+"// The first n of them.",
+"TC_FN tc_vf TC_N(zipn_f32)(const float *a, const float *b, int n) {",
+"#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)",
+"    return __builtin_shufflevector(TC_N(ldn_f32)(a, (n + 1) / 2), TC_N(ldn_f32)(b, n / 2), 0, 16, 1, 17,",
+"                                   2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);",
+"#else",
+"    float x[TC_W] = {0};",
+"    for (int i = 0; i < n; i++) x[i] = i % 2 ? b[i / 2] : a[i / 2];",
+"    return TC_N(ld_f32)(x);",
+"#endif",
+"}",
+"",
+"// fn: zip3n_f32",
+"// The first n of a[0], b[0], c[0], a[1], ...",
+"TC_FN tc_vf TC_N(zip3n_f32)(const float *a, const float *b, const float *c, int n) {",
+"#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)",
+"    tc_vf x = __builtin_shufflevector(TC_N(ldn_f32)(a, (n + 2) / 3), TC_N(ldn_f32)(b, (n + 1) / 3),",
+"                                            0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);",
+"    return __builtin_shufflevector(x, TC_N(ldn_f32)(c, n / 3), 0, 1, 16, 2, 3, 17, 4, 5, 18, 6, 7, 19, 8,",
+"                                   9, 20, 10);",
+"#else",
+"    float x[TC_W] = {0};",
+"    for (int i = 0; i < n; i++) x[i] = i % 3 == 0 ? a[i / 3] : i % 3 == 1 ? b[i / 3] : c[i / 3];",
+"    return TC_N(ld_f32)(x);",
+"#endif",
+"}",
+"",
+"// fn: zip3_f32",
+"TC_FN tc_vf TC_N(zip3_f32)(const float *a, const float *b, const float *c) {",
+"#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)",
+"    return TC_N(zip3n_f32)(a, b, c, TC_W);",
+"#else",
+"    TC_N(uf) u;",
+"    for (int i = 0; i < TC_W; i++) u.all[i] = i % 3 == 0 ? a[i / 3] : i % 3 == 1 ? b[i / 3] : c[i / 3];",
+"    return u.all;",
+"#endif",
 "}",
 "",
 "// fn: ldx_f32",

@@ -39,11 +39,13 @@ typedef struct tc__motion {
 } tc__motion;
 
 // What accesses cost that are not of neighbours: 2 is one that is. A vector of the host whose lanes lie apart
-// is put together of scalars, and every second one of two loads. On a device rows are turned by tiles, and
-// divisions are cheap.
+// is put together of scalars, every second one of two loads, and what is woven of two rows or three of a load of each.
+// On a device rows are turned by tiles, and divisions are cheap.
 enum {
     TC__MOVE_STEP = 16,
     TC__MOVE_SECOND = 6,
+    TC__MOVE_WOVEN = 6,
+    TC__MOVE_WOVEN_COLUMNS = 16, // of which there are so many
     TC__MOVE_APART = 24,
     TC__MOVE_TERM = 12,
     TC__MOVE_DIVIDED = 240
@@ -107,6 +109,9 @@ static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
     int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
     if (tc__val_names(m, index) >> TC__DIM0 & columns) return TC__MOVE_APART;
     if (dense && tc__ixrun_spans(&r, TC__VECTOR)) return 2;
+    if (m->host && tc__ix_woven(p, e, TC__COL) &&
+        tc__ix_hi(p, tc__space_size(p, &m->w->space, columns)) >= TC__MOVE_WOVEN_COLUMNS)
+        return TC__MOVE_WOVEN;
     if (dense || !r.ok || r.run != INT64_MAX)
         return m->host ? tc__divided_cost(p, e) : (int)TC__MOVE_APART;
     return m->host && tc__ix_equals(r.stride, 2) ? TC__MOVE_SECOND : TC__MOVE_STEP;
