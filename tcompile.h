@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x55bed5f129f3e80eu
+#define TC__BUILD_ID 0xb75012e8b6c1717du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -16805,6 +16805,7 @@ int64_t spread,gap;
 int64_t phases,taps;
 int64_t longer;
 int64_t first,places;
+int turned;
 int64_t skip,length;
 int64_t before;
 int whole;
@@ -16826,12 +16827,14 @@ tc__woven_taps(a,stride,woven),last/=a->apart;
 a->first=from/a->phases,a->places=last/a->phases-a->first+1;
 a->skip=from-a->first*a->phases,a->length=last-from+1;
 a->before=from*a->apart-a->low,a->whole=0;
+a->turned=a->taps>1&&a->skip&&a->skip==a->longer;
+if(a->turned)a->places=(a->length-1)/a->phases+1,a->skip=0;
 }
 static void tc__woven_whole(tc__woven_axis*a){
 int64_t reach=(a->kernel-1)*a->dilation+a->stride;
 a->apart=a->whole=1;
 tc__woven_taps(a,a->stride,1);
-a->first=a->before=0,a->skip=a->low,a->length=a->out;
+a->first=a->before=a->turned=0,a->skip=a->low,a->length=a->out;
 a->more=a->gap*(a->taps-1);
 int64_t made=a->phases*(1+a->more);
 a->behind=reach>made?reach-made:0;
@@ -16842,13 +16845,14 @@ return(a->n-1)*a->spread+1;
 }
 static int tc__woven_border(const tc__woven_axis*a,int64_t taps,int64_t*low,
 int64_t*high){
-int64_t n=tc__woven_elements(a);
-*low=a->gap*(taps-1)-a->first,*high=a->first+a->places-n;
+int64_t n=tc__woven_elements(a),first=a->first+(a->turned&&taps==a->taps);
+*low=a->gap*(taps-1)-first,*high=first+a->places-n;
 return taps>0&&n+*low>0&&n+*high>0;
 }
 static int64_t tc__woven_part(const tc__woven_axis*a,int i,int64_t*from,int64_t*to){
-*from=i?a->longer:0,*to=i?a->phases:a->longer;
-return*from<*to?a->taps-i:0;
+int rest=a->turned?!i:i;
+*from=rest?a->longer:0,*to=rest?a->phases:a->longer;
+return*from<*to?a->taps-rest:0;
 }
 static int tc__woven_meets(const tc__woven_axis*a){
 int64_t from,to,low,high;
