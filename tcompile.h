@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb75012e8b6c1717du
+#define TC__BUILD_ID 0x151440c6d35efe23u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -35586,6 +35586,10 @@ return;
 q->rows=q->grain>TC__DOT_TILE?2*TC__DOT_TILE:TC__DOT_TILE;
 q->width=4*TC__DOT_TILE*TC__DOT_TILE/q->rows;
 }
+static int64_t tc__columns_cost(const tc__contract*q,int64_t cols,int v){
+static const int each[]={0,0,125,108,100};
+return tc__padded(cols,v*q->lanes)*(tc__contract_has_32(q)?each[v]:1);
+}
 static void tc__contract_block(tc__contract*q){
 int wide=tc__contract_is_wide(q),most=tc__contract_is_pair(q)?6:12;
 int64_t cols=tc__ix_is_const(q->g->shape.cols)?tc__ix_value(q->g->shape.cols):0;
@@ -35628,8 +35632,7 @@ if(tc__padded(q->grain,rows)<tc__padded(q->grain,q->rows))q->rows=rows;
 if(q->grain<q->rows)q->rows=(int)q->grain;
 int most_vectors=most/q->rows>4?4:most/q->rows,vectors=most_vectors;
 for(int v=most_vectors;v>=2&&cols;v--)
-if(tc__padded(cols,v*q->lanes)<tc__padded(cols,vectors*q->lanes))
-vectors=v;
+if(tc__columns_cost(q,cols,v)<tc__columns_cost(q,cols,vectors))vectors=v;
 if(q->rows==6&&most==12&&cols&&
 tc__padded(cols,3*q->lanes)<tc__padded(cols,vectors*q->lanes))
 q->rows=4,vectors=3;
