@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x151440c6d35efe23u
+#define TC__BUILD_ID 0x80e20c6a598d55e2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7046,17 +7046,21 @@ if(moving)r.stride=tc__ix_add(p,r.stride,step);
 }
 return r;
 }
-static int tc__ix_woven(tc__ixpool*p,tc__ix e,tc__axis axis){
+static int tc__ix_repeats(tc__ixpool*p,tc__ix e,tc__axis axis,int64_t by,
+int64_t more){
 tc__ix v=tc__ix_find_var(p,e,axis);
-for(int64_t by=2;by<=3&&v&&!tc__ix_has_val(p,e);by++){
-tc__ix from=tc__ix_mul(p,v,tc__ix_const(by));
-int64_t i=0;
-for(;i<by;i++){
+if(!v||tc__ix_has_val(p,e))return 0;
+tc__ix from=tc__ix_mul(p,v,tc__ix_const(by)),
+on=tc__ix_mul(p,v,tc__ix_const(more));
+for(int64_t i=0;i<by;i++){
 tc__ix at=tc__ix_subst(p,e,v,tc__ix_add(p,from,tc__ix_const(i)));
-if(tc__ix_uses(p,tc__ix_sub(p,at,v),axis))break;
+if(tc__ix_uses(p,tc__ix_sub(p,at,on),axis))return 0;
 }
-if(i==by)return(int)by;
+return 1;
 }
+static int tc__ix_woven(tc__ixpool*p,tc__ix e,tc__axis axis){
+for(int by=2;by<=3;by++)
+if(tc__ix_repeats(p,e,axis,by,1))return by;
 return 0;
 }
 // ---- gen/value/ix_text.c
@@ -29047,9 +29051,28 @@ static void tc__force_kept(tc__schedule*s,const tc__node*again){
 tc__origin o=tc__origin_of(s,again->in[0]);
 if(tc__origin_is_computed(&o))s->forced[o.least->id]=1;
 }
+enum{TC__WOVEN_ROW=16,TC__WOVEN_PARTS=8};
+static int tc__is_of_stored(const tc__graph*g,const tc__node*n){
+const tc__node*open[TC__WOVEN_PARTS];
+uint32_t count=1;
+open[0]=n;
+while(count){
+n=open[--count];
+while(tc__is_kind(n,TC__KIND_MOVE)&&n->op!=TC_OP_PAD)
+n=tc__operand(g,n,0);
+if(n->op==TC_OP_INPUT||tc__is_kind(n,TC__KIND_CONTRACT))continue;
+if(n->op!=TC_OP_CAT||count+n->n_in>TC__WOVEN_PARTS)return 0;
+for(uint32_t k=0;k<n->n_in;k++)open[count++]=tc__operand(g,n,k);
+}
+return 1;
+}
 static void tc__force_turned(tc__schedule*s,const tc__node*n){
 const tc__node*a=tc__operand(s->g,n,0);
-if(!n->device&&a->op==TC_OP_CAT&&n->attr[n->rank-1]!=n->rank-1)
+if(n->device||a->op!=TC_OP_CAT||n->attr[n->rank-1]==n->rank-1)return;
+tc__ix parts=n->dims[n->rank-1],
+row=tc__ix_mul(s->g->ix,n->dims[n->rank-2],parts);
+if(n->dtype!=TC_F32||!tc__ix_equals(parts,2)||
+tc__ix_hi(s->g->ix,row)<TC__WOVEN_ROW||!tc__is_of_stored(s->g,a))
 s->forced[a->id]=1;
 }
 static void tc__force_outer(tc__schedule*s,const tc__node*n){
@@ -29085,7 +29108,7 @@ uint32_t most=0;
 if(s->forced[i])continue;
 for(uint32_t k=0;k<n->n_in&&n->op!=TC_OP_INPUT;k++)
 if(s->cost[n->in[k]]>most)most=s->cost[n->in[k]];
-s->cost[i]=most+tc__twist(s->g,n);
+s->cost[i]=tc__is_kind(n,TC__KIND_CONTRACT)?0:most+tc__twist(s->g,n);
 if(s->cost[i]<=TC__TWIST_MOST)continue;
 s->forced[i]=1,s->cost[i]=0;
 }
@@ -30803,12 +30826,14 @@ if(dense||!r.ok||r.run!=INT64_MAX)
 return m->host?tc__divided_cost(p,e):(int)TC__MOVE_APART;
 return m->host&&tc__ix_equals(r.stride,2)?TC__MOVE_SECOND:TC__MOVE_STEP;
 }
-static int tc__tests_elements(tc__weave*w,const tc__node*n,uint32_t columns){
+static int tc__tests_elements(const tc__motion*m,const tc__node*n,uint32_t columns){
+tc__weave*w=m->w;
 for(uint32_t i=tc__pairs_at(n);tc__has_pairs(n)&&i<n->n_attr;i+=2){
 tc__interval edge;
 tc__ix e=tc__to_rows_cols(w->ix,&w->space,columns,n->attr[i]);
 tc__ixrun run=tc__ix_run(w->ix,e,TC__COL);
 if(tc__ix_has_val(w->ix,e)||tc__ixrun_spans(&run,TC__VECTOR))continue;
+if(m->host&&tc__ix_repeats(w->ix,e,TC__COL,2,0))continue;
 if(!tc__edge_of(w->ix,e,n->attr[i+1],&edge))return 1;
 }
 return 0;
@@ -30827,7 +30852,7 @@ each=tc__access_cost(m,columns,tc__index_of(n));
 if(each==2&&m->neighbours&&tc__splits_columns(m->w,n,columns))
 each=4;
 }
-if(tc__tests_elements(m->w,n,columns))each=24;
+if(tc__tests_elements(m,n,columns))each=24;
 cost+=each;
 }
 return cost*((cols+7)/8*8+8)/(cols>0?cols:1);
@@ -38792,6 +38817,23 @@ tc__put(p->out,stays?"))":")");
 }
 if(p->tail)tc__put(p->out," & tc_lanes(n)");
 }
+static int tc__c_pred_alternates(const tc__printer*p,const tc__node*n){
+for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
+if(!tc__c_moves_by(p,n->attr[i+1],0))return 0;
+if(!tc__c_is_still(p,n,i)&&
+!tc__ix_repeats(p->g->body.ix,n->attr[i],p->axis,2,0))
+return 0;
+}
+return 1;
+}
+static void tc__c_moving(tc__printer*p,const tc__node*n){
+int count=0;
+for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
+if(tc__c_is_still(p,n,i))continue;
+if(count++)tc__put(p->out," && ");
+tc__c_in_range(p,n->attr[i],n->attr[i+1]);
+}
+}
 // ---- gen/kernel/print_c_memory.c
 static void tc__c_vector_load(tc__printer*p,const tc__node*n){
 int whole=!p->tail||tc__is_lane_row(p->g,n,p->axis);
@@ -39114,19 +39156,41 @@ tc__line(p);
 tc__put(p->out,"};\n");
 return 1;
 }
-static int tc__c_woven_load(tc__printer*p,const tc__node*n,int copy){
-int rows=tc__buffer_of(p->g,n)->dtype==TC_F32
-?tc__ix_woven(p->g->body.ix,n->attr[TC__ACCESS_INDEX],p->axis)
-:0;
-if(!rows)return 0;
-tc__put_let(p,n,copy);
+static void tc__c_zip(tc__printer*p,const tc__node*n,int rows,int pred){
 tc__put(p->out,"tc_zip%s%s_f32(",rows==3?"3":"",p->tail?"n":"");
 for(int i=0;i<rows;i++,p->shift++){
-if(i)tc__put(p->out,", ");
+tc__put(p->out,i?", ":"");
+if(pred){
+tc__put(p->out,"tc_or_none(");
+tc__c_moving(p,n);
+tc__put(p->out,", ");
+}
 tc__c_address(p,n,0);
+if(pred)tc__put(p->out,")");
 }
 p->shift-=rows;
 tc__put(p->out,p->tail?", n);\n":");\n");
+}
+static int tc__c_woven_load(tc__printer*p,const tc__node*n,int copy,int pred){
+if(tc__buffer_of(p->g,n)->dtype!=TC_F32)return 0;
+int rows=tc__ix_woven(p->g->body.ix,n->attr[TC__ACCESS_INDEX],p->axis);
+if(!rows)return 0;
+if(!pred){
+tc__put_let(p,n,copy);
+tc__c_zip(p,n,rows,0);
+return 1;
+}
+if(rows!=2||tc__c_fill(n).i||!tc__c_pred_alternates(p,n))return 0;
+if(tc__c_still(p,n,0)){
+tc__c_filled_unless(p,n,copy);
+(void)tc__c_still(p,n,1);
+tc__put(p->out,") ");
+tc__put_name(p,n,copy);
+tc__put(p->out," = ");
+}else{
+tc__put_let(p,n,copy);
+}
+tc__c_zip(p,n,rows,1);
 return 1;
 }
 static int tc__c_pairs_move_on(const tc__printer*p,const tc__node*n){
@@ -39238,10 +39302,11 @@ tc__c_load_by_mask(p,n,copy);
 return;
 }
 if(!pred&&access==TC__PER_LANE&&
-(tc__c_stepped_load(p,n,copy)||tc__c_woven_load(p,n,copy)||
+(tc__c_stepped_load(p,n,copy)||tc__c_woven_load(p,n,copy,0)||
 tc__c_placed_load(p,n,copy)||tc__c_rows_load(p,n,copy)||
 tc__c_lanes_load(p,n,copy)))
 return;
+if(pred==2&&access==TC__PER_LANE&&tc__c_woven_load(p,n,copy,1))return;
 if(pred&&access==TC__PER_LANE&&tc__c_is_second_span(p,n)){
 tc__c_second_span(p,n,copy);
 return;
@@ -39376,6 +39441,17 @@ if(tc__c_pred_is_mask(p,n)){
 tc__put_let(p,n,copy);
 tc__c_mask(p,n,1);
 tc__put(p->out,";\n");
+return;
+}
+if(tc__c_pred_alternates(p,n)){
+tc__put_let(p,n,copy);
+tc__put(p->out,"tc_turns_i32(-(");
+tc__c_pred(p,n);
+tc__put(p->out,"), -(");
+p->shift++;
+tc__c_pred(p,n);
+p->shift--;
+tc__put(p->out,"));\n");
 return;
 }
 tc__line(p);
@@ -40600,6 +40676,20 @@ static const char*const tc__text_kernel[]={
 "    for (int i = 0; i < TC_W; i++) u.all[i] = i % 2 ? b[i / 2] : a[i / 2];",
 "#endif",
 "    return u.all;",
+"}",
+"",
+"// fn: or_none",
+"// The rows of p, or zeros.",
+"TC_FN const float *TC_N(or_none)(int in, const float *p) {",
+"    static const float none[TC_W];",
+"    return in ? p : none;",
+"}",
+"",
+"// fn: turns_i32",
+"// a, b, a, b, ...",
+"TC_FN tc_vi TC_N(turns_i32)(tc_i32 a, tc_i32 b) {",
+"    const tc_vi odd = -(TC_N(iota_i32)(0) & 1);",
+"    return (TC_N(splat_i32)(a) & ~odd) | (TC_N(splat_i32)(b) & odd);",
 "}",
 "",
 "// fn: zipn_f32",

@@ -118,13 +118,15 @@ static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
 }
 
 // Whether a predicate of node n has to be asked of single elements: it is no range of columns, and does
-// not stay as it is over whole vectors.
-static int tc__tests_elements(tc__weave *w, const tc__node *n, uint32_t columns) {
+// not stay as it is over whole vectors, nor tell which of two rows that the host weaves is meant.
+static int tc__tests_elements(const tc__motion *m, const tc__node *n, uint32_t columns) {
+    tc__weave *w = m->w;
     for (uint32_t i = tc__pairs_at(n); tc__has_pairs(n) && i < n->n_attr; i += 2) {
         tc__interval edge;
         tc__ix e = tc__to_rows_cols(w->ix, &w->space, columns, n->attr[i]);
         tc__ixrun run = tc__ix_run(w->ix, e, TC__COL);
         if (tc__ix_has_val(w->ix, e) || tc__ixrun_spans(&run, TC__VECTOR)) continue;
+        if (m->host && tc__ix_repeats(w->ix, e, TC__COL, 2, 0)) continue;
         if (!tc__edge_of(w->ix, e, n->attr[i + 1], &edge)) return 1;
     }
     return 0;
@@ -150,7 +152,7 @@ static int64_t tc__split_cost(tc__motion *m, uint32_t columns) {
             if (each == 2 && m->neighbours && tc__splits_columns(m->w, n, columns))
                 each = 4;
         }
-        if (tc__tests_elements(m->w, n, columns)) each = 24;
+        if (tc__tests_elements(m, n, columns)) each = 24;
         cost += each;
     }
     return cost * ((cols + 7) / 8 * 8 + 8) / (cols > 0 ? cols : 1);

@@ -315,7 +315,7 @@ TEST(forms) {
         const char *code = tc_region_source(tc, name);
         REQUIRE(code);
         CHECK(strstr(code, i == 0   ? "tc_zip3_f32(in"
-                           : i == 1 ? "tc_zipn_f32(in"
+                           : i == 1 ? "tc_zipn_f32(tc_or_none("
                                     : "static const tc_i32 to2["));
     }
     tc_close(tc);
