@@ -42,6 +42,7 @@ static const shape shapes[] = {
     {TWO, 2, 3, 4, 1, {1, 1, 1}, {1, 1, 1}, {1, 3, 3}, {0, 1, 1}, {1, 1, 1}, {0, 2, 2}}, //   of one tap
     {TWO, 1, 3, 4, 1, {1, 1, 3}, {1, 1, 1}, {1, 5, 5}, {0, 2, 2}, {1, 1, 1}, {0, 4, 4}}, // a row that nothing counts for
     {TWO, 1, 3, 4, 1, {1, 2, 2}, {1, 1, 2}, {1, 1, 1}, {0, 3, 3}, {1, 7, 7}, {0, 6, 6}},
+    {TWO, 1, 6, 18, 1, {1, 7, 8}, {1, 8, 5}, {1, 3, 3}, {0, 2, 2}, {1, 1, 1}, {0, 0, 1}}, // the shorter phases first
     {DEEP, 1, 3, 4, 1, {3, 4, 5}, {3, 3, 3}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}, {0, 0, 0}},
     {DEEP, 2, 9, 10, 1, {3, 5, 4}, {4, 4, 4}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}},
     {DEEP, 1, 6, 9, 3, {4, 3, 5}, {3, 2, 5}, {2, 1, 3}, {1, 0, 2}, {1, 2, 1}, {1, 0, 2}}, // each axis otherwise
@@ -302,6 +303,8 @@ TEST(forms) {
         REQUIRE(code);
         CHECK(taps == 2 || strstr(code, "const tc_i32 *to"));
         CHECK(strstr(code, "tc_zip_f32("));
+        // Phases of three taps have as many places each, and are woven as they are read.
+        CHECK(taps != 3 || (!strstr(code, "columns 289") && !strstr(code, "kernel_7(")));
         CHECK(!strstr(strstr(code, "TC_KERNEL void"), "for (int l = 0;"));
     }
     // So are three phases, and rows that are no whole vectors; places of short rows are a list.
