@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1843322d1e54e6a5u
+#define TC__BUILD_ID 0x3ac2a1e4d7237048u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -7045,6 +7045,23 @@ r.run=r.run==INT64_MAX?a.run:tc__ix_gcd(r.run,a.run);
 if(moving)r.stride=tc__ix_add(p,r.stride,step);
 }
 return r;
+}
+static int tc__ix_repeats(tc__ixpool*p,tc__ix e,tc__axis axis,int64_t by,
+int64_t more){
+tc__ix v=tc__ix_find_var(p,e,axis);
+if(!v||tc__ix_has_val(p,e))return 0;
+tc__ix from=tc__ix_mul(p,v,tc__ix_const(by)),
+on=tc__ix_mul(p,v,tc__ix_const(more));
+for(int64_t i=0;i<by;i++){
+tc__ix at=tc__ix_subst(p,e,v,tc__ix_add(p,from,tc__ix_const(i)));
+if(tc__ix_uses(p,tc__ix_sub(p,at,on),axis))return 0;
+}
+return 1;
+}
+static int tc__ix_woven(tc__ixpool*p,tc__ix e,tc__axis axis){
+for(int by=2;by<=3;by++)
+if(tc__ix_repeats(p,e,axis,by,1))return by;
+return 0;
 }
 // ---- gen/value/ix_text.c
 static void tc__dump_ix(tc__text*t,const tc__ixpool*p,tc__ix e);
@@ -16792,6 +16809,7 @@ int64_t spread,gap;
 int64_t phases,taps;
 int64_t longer;
 int64_t first,places;
+int turned;
 int64_t skip,length;
 int64_t before;
 int whole;
@@ -16813,12 +16831,14 @@ tc__woven_taps(a,stride,woven),last/=a->apart;
 a->first=from/a->phases,a->places=last/a->phases-a->first+1;
 a->skip=from-a->first*a->phases,a->length=last-from+1;
 a->before=from*a->apart-a->low,a->whole=0;
+a->turned=a->taps>1&&a->skip&&a->skip==a->longer;
+if(a->turned)a->places=(a->length-1)/a->phases+1,a->skip=0;
 }
 static void tc__woven_whole(tc__woven_axis*a){
 int64_t reach=(a->kernel-1)*a->dilation+a->stride;
 a->apart=a->whole=1;
 tc__woven_taps(a,a->stride,1);
-a->first=a->before=0,a->skip=a->low,a->length=a->out;
+a->first=a->before=a->turned=0,a->skip=a->low,a->length=a->out;
 a->more=a->gap*(a->taps-1);
 int64_t made=a->phases*(1+a->more);
 a->behind=reach>made?reach-made:0;
@@ -16829,13 +16849,14 @@ return(a->n-1)*a->spread+1;
 }
 static int tc__woven_border(const tc__woven_axis*a,int64_t taps,int64_t*low,
 int64_t*high){
-int64_t n=tc__woven_elements(a);
-*low=a->gap*(taps-1)-a->first,*high=a->first+a->places-n;
+int64_t n=tc__woven_elements(a),first=a->first+(a->turned&&taps==a->taps);
+*low=a->gap*(taps-1)-first,*high=first+a->places-n;
 return taps>0&&n+*low>0&&n+*high>0;
 }
 static int64_t tc__woven_part(const tc__woven_axis*a,int i,int64_t*from,int64_t*to){
-*from=i?a->longer:0,*to=i?a->phases:a->longer;
-return*from<*to?a->taps-i:0;
+int rest=a->turned?!i:i;
+*from=rest?a->longer:0,*to=rest?a->phases:a->longer;
+return*from<*to?a->taps-rest:0;
 }
 static int tc__woven_meets(const tc__woven_axis*a){
 int64_t from,to,low,high;
@@ -29033,9 +29054,28 @@ static void tc__force_kept(tc__schedule*s,const tc__node*again){
 tc__origin o=tc__origin_of(s,again->in[0]);
 if(tc__origin_is_computed(&o))s->forced[o.least->id]=1;
 }
+enum{TC__WOVEN_ROW=16,TC__WOVEN_PARTS=8};
+static int tc__is_of_stored(const tc__graph*g,const tc__node*n){
+const tc__node*open[TC__WOVEN_PARTS];
+uint32_t count=1;
+open[0]=n;
+while(count){
+n=open[--count];
+while(tc__is_kind(n,TC__KIND_MOVE)&&n->op!=TC_OP_PAD)
+n=tc__operand(g,n,0);
+if(n->op==TC_OP_INPUT||tc__is_kind(n,TC__KIND_CONTRACT))continue;
+if(n->op!=TC_OP_CAT||count+n->n_in>TC__WOVEN_PARTS)return 0;
+for(uint32_t k=0;k<n->n_in;k++)open[count++]=tc__operand(g,n,k);
+}
+return 1;
+}
 static void tc__force_turned(tc__schedule*s,const tc__node*n){
 const tc__node*a=tc__operand(s->g,n,0);
-if(!n->device&&a->op==TC_OP_CAT&&n->attr[n->rank-1]!=n->rank-1)
+if(n->device||a->op!=TC_OP_CAT||n->attr[n->rank-1]==n->rank-1)return;
+tc__ix parts=n->dims[n->rank-1],
+row=tc__ix_mul(s->g->ix,n->dims[n->rank-2],parts);
+if(n->dtype!=TC_F32||!tc__ix_equals(parts,2)||
+tc__ix_hi(s->g->ix,row)<TC__WOVEN_ROW||!tc__is_of_stored(s->g,a))
 s->forced[a->id]=1;
 }
 static void tc__force_outer(tc__schedule*s,const tc__node*n){
@@ -29071,7 +29111,7 @@ uint32_t most=0;
 if(s->forced[i])continue;
 for(uint32_t k=0;k<n->n_in&&n->op!=TC_OP_INPUT;k++)
 if(s->cost[n->in[k]]>most)most=s->cost[n->in[k]];
-s->cost[i]=most+tc__twist(s->g,n);
+s->cost[i]=tc__is_kind(n,TC__KIND_CONTRACT)?0:most+tc__twist(s->g,n);
 if(s->cost[i]<=TC__TWIST_MOST)continue;
 s->forced[i]=1,s->cost[i]=0;
 }
@@ -30730,6 +30770,8 @@ int neighbours,host;
 enum{
 TC__MOVE_STEP=16,
 TC__MOVE_SECOND=6,
+TC__MOVE_WOVEN=6,
+TC__MOVE_WOVEN_COLUMNS=16,
 TC__MOVE_APART=24,
 TC__MOVE_TERM=12,
 TC__MOVE_DIVIDED=240
@@ -30780,16 +30822,21 @@ tc__ixrun r=tc__ix_run(p,e,TC__COL);
 int dense=r.ok&&(tc__ix_equals(r.stride,1)||tc__ix_equals(r.stride,0));
 if(tc__val_names(m,index)>>TC__DIM0&columns)return TC__MOVE_APART;
 if(dense&&tc__ixrun_spans(&r,TC__VECTOR))return 2;
+if(m->host&&tc__ix_woven(p,e,TC__COL)&&
+tc__ix_hi(p,tc__space_size(p,&m->w->space,columns))>=TC__MOVE_WOVEN_COLUMNS)
+return TC__MOVE_WOVEN;
 if(dense||!r.ok||r.run!=INT64_MAX)
 return m->host?tc__divided_cost(p,e):(int)TC__MOVE_APART;
 return m->host&&tc__ix_equals(r.stride,2)?TC__MOVE_SECOND:TC__MOVE_STEP;
 }
-static int tc__tests_elements(tc__weave*w,const tc__node*n,uint32_t columns){
+static int tc__tests_elements(const tc__motion*m,const tc__node*n,uint32_t columns){
+tc__weave*w=m->w;
 for(uint32_t i=tc__pairs_at(n);tc__has_pairs(n)&&i<n->n_attr;i+=2){
 tc__interval edge;
 tc__ix e=tc__to_rows_cols(w->ix,&w->space,columns,n->attr[i]);
 tc__ixrun run=tc__ix_run(w->ix,e,TC__COL);
 if(tc__ix_has_val(w->ix,e)||tc__ixrun_spans(&run,TC__VECTOR))continue;
+if(m->host&&tc__ix_repeats(w->ix,e,TC__COL,2,0))continue;
 if(!tc__edge_of(w->ix,e,n->attr[i+1],&edge))return 1;
 }
 return 0;
@@ -30808,7 +30855,7 @@ each=tc__access_cost(m,columns,tc__index_of(n));
 if(each==2&&m->neighbours&&tc__splits_columns(m->w,n,columns))
 each=4;
 }
-if(tc__tests_elements(m->w,n,columns))each=24;
+if(tc__tests_elements(m,n,columns))each=24;
 cost+=each;
 }
 return cost*((cols+7)/8*8+8)/(cols>0?cols:1);
@@ -35585,6 +35632,10 @@ return;
 q->rows=q->grain>TC__DOT_TILE?2*TC__DOT_TILE:TC__DOT_TILE;
 q->width=4*TC__DOT_TILE*TC__DOT_TILE/q->rows;
 }
+static int64_t tc__columns_cost(const tc__contract*q,int64_t cols,int v){
+static const int each[]={0,0,125,108,100};
+return tc__padded(cols,v*q->lanes)*(tc__contract_has_32(q)?each[v]:1);
+}
 static void tc__contract_block(tc__contract*q){
 int wide=tc__contract_is_wide(q),most=tc__contract_is_pair(q)?6:12;
 int64_t cols=tc__ix_is_const(q->g->shape.cols)?tc__ix_value(q->g->shape.cols):0;
@@ -35627,8 +35678,7 @@ if(tc__padded(q->grain,rows)<tc__padded(q->grain,q->rows))q->rows=rows;
 if(q->grain<q->rows)q->rows=(int)q->grain;
 int most_vectors=most/q->rows>4?4:most/q->rows,vectors=most_vectors;
 for(int v=most_vectors;v>=2&&cols;v--)
-if(tc__padded(cols,v*q->lanes)<tc__padded(cols,vectors*q->lanes))
-vectors=v;
+if(tc__columns_cost(q,cols,v)<tc__columns_cost(q,cols,vectors))vectors=v;
 if(q->rows==6&&most==12&&cols&&
 tc__padded(cols,3*q->lanes)<tc__padded(cols,vectors*q->lanes))
 q->rows=4,vectors=3;
@@ -38788,6 +38838,23 @@ tc__put(p->out,stays?"))":")");
 }
 if(p->tail)tc__put(p->out," & tc_lanes(n)");
 }
+static int tc__c_pred_alternates(const tc__printer*p,const tc__node*n){
+for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
+if(!tc__c_moves_by(p,n->attr[i+1],0))return 0;
+if(!tc__c_is_still(p,n,i)&&
+!tc__ix_repeats(p->g->body.ix,n->attr[i],p->axis,2,0))
+return 0;
+}
+return 1;
+}
+static void tc__c_moving(tc__printer*p,const tc__node*n){
+int count=0;
+for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2){
+if(tc__c_is_still(p,n,i))continue;
+if(count++)tc__put(p->out," && ");
+tc__c_in_range(p,n->attr[i],n->attr[i+1]);
+}
+}
 // ---- gen/kernel/print_c_memory.c
 static void tc__c_vector_load(tc__printer*p,const tc__node*n){
 int whole=!p->tail||tc__is_lane_row(p->g,n,p->axis);
@@ -39110,6 +39177,43 @@ tc__line(p);
 tc__put(p->out,"};\n");
 return 1;
 }
+static void tc__c_zip(tc__printer*p,const tc__node*n,int rows,int pred){
+tc__put(p->out,"tc_zip%s%s_f32(",rows==3?"3":"",p->tail?"n":"");
+for(int i=0;i<rows;i++,p->shift++){
+tc__put(p->out,i?", ":"");
+if(pred){
+tc__put(p->out,"tc_or_none(");
+tc__c_moving(p,n);
+tc__put(p->out,", ");
+}
+tc__c_address(p,n,0);
+if(pred)tc__put(p->out,")");
+}
+p->shift-=rows;
+tc__put(p->out,p->tail?", n);\n":");\n");
+}
+static int tc__c_woven_load(tc__printer*p,const tc__node*n,int copy,int pred){
+if(tc__buffer_of(p->g,n)->dtype!=TC_F32)return 0;
+int rows=tc__ix_woven(p->g->body.ix,n->attr[TC__ACCESS_INDEX],p->axis);
+if(!rows)return 0;
+if(!pred){
+tc__put_let(p,n,copy);
+tc__c_zip(p,n,rows,0);
+return 1;
+}
+if(rows!=2||tc__c_fill(n).i||!tc__c_pred_alternates(p,n))return 0;
+if(tc__c_still(p,n,0)){
+tc__c_filled_unless(p,n,copy);
+(void)tc__c_still(p,n,1);
+tc__put(p->out,") ");
+tc__put_name(p,n,copy);
+tc__put(p->out," = ");
+}else{
+tc__put_let(p,n,copy);
+}
+tc__c_zip(p,n,rows,1);
+return 1;
+}
 static int tc__c_pairs_move_on(const tc__printer*p,const tc__node*n){
 tc__ix stride;
 for(uint32_t i=(uint32_t)tc__c_pred_first(n);i+1<n->n_attr;i+=2)
@@ -39219,9 +39323,11 @@ tc__c_load_by_mask(p,n,copy);
 return;
 }
 if(!pred&&access==TC__PER_LANE&&
-(tc__c_stepped_load(p,n,copy)||tc__c_placed_load(p,n,copy)||
-tc__c_rows_load(p,n,copy)||tc__c_lanes_load(p,n,copy)))
+(tc__c_stepped_load(p,n,copy)||tc__c_woven_load(p,n,copy,0)||
+tc__c_placed_load(p,n,copy)||tc__c_rows_load(p,n,copy)||
+tc__c_lanes_load(p,n,copy)))
 return;
+if(pred==2&&access==TC__PER_LANE&&tc__c_woven_load(p,n,copy,1))return;
 if(pred&&access==TC__PER_LANE&&tc__c_is_second_span(p,n)){
 tc__c_second_span(p,n,copy);
 return;
@@ -39356,6 +39462,17 @@ if(tc__c_pred_is_mask(p,n)){
 tc__put_let(p,n,copy);
 tc__c_mask(p,n,1);
 tc__put(p->out,";\n");
+return;
+}
+if(tc__c_pred_alternates(p,n)){
+tc__put_let(p,n,copy);
+tc__put(p->out,"tc_turns_i32(-(");
+tc__c_pred(p,n);
+tc__put(p->out,"), -(");
+p->shift++;
+tc__c_pred(p,n);
+p->shift--;
+tc__put(p->out,"));\n");
 return;
 }
 tc__line(p);
@@ -40580,6 +40697,59 @@ static const char*const tc__text_kernel[]={
 "    for (int i = 0; i < TC_W; i++) u.all[i] = i % 2 ? b[i / 2] : a[i / 2];",
 "#endif",
 "    return u.all;",
+"}",
+"",
+"// fn: or_none",
+"// The rows of p, or zeros.",
+"TC_FN const float *TC_N(or_none)(int in, const float *p) {",
+"    static const float none[TC_W];",
+"    return in ? p : none;",
+"}",
+"",
+"// fn: turns_i32",
+"// a, b, a, b, ...",
+"TC_FN tc_vi TC_N(turns_i32)(tc_i32 a, tc_i32 b) {",
+"    const tc_vi odd = -(TC_N(iota_i32)(0) & 1);",
+"    return (TC_N(splat_i32)(a) & ~odd) | (TC_N(splat_i32)(b) & odd);",
+"}",
+"",
+"// fn: zipn_f32",
+"// The first n of them.",
+"TC_FN tc_vf TC_N(zipn_f32)(const float *a, const float *b, int n) {",
+"#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)",
+"    return __builtin_shufflevector(TC_N(ldn_f32)(a, (n + 1) / 2), TC_N(ldn_f32)(b, n / 2), 0, 16, 1, 17,",
+"                                   2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);",
+"#else",
+"    float x[TC_W] = {0};",
+"    for (int i = 0; i < n; i++) x[i] = i % 2 ? b[i / 2] : a[i / 2];",
+"    return TC_N(ld_f32)(x);",
+"#endif",
+"}",
+"",
+"// fn: zip3n_f32",
+"// The first n of a[0], b[0], c[0], a[1], ...",
+"TC_FN tc_vf TC_N(zip3n_f32)(const float *a, const float *b, const float *c, int n) {",
+"#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)",
+"    tc_vf x = __builtin_shufflevector(TC_N(ldn_f32)(a, (n + 2) / 3), TC_N(ldn_f32)(b, (n + 1) / 3),",
+"                                            0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);",
+"    return __builtin_shufflevector(x, TC_N(ldn_f32)(c, n / 3), 0, 1, 16, 2, 3, 17, 4, 5, 18, 6, 7, 19, 8,",
+"                                   9, 20, 10);",
+"#else",
+"    float x[TC_W] = {0};",
+"    for (int i = 0; i < n; i++) x[i] = i % 3 == 0 ? a[i / 3] : i % 3 == 1 ? b[i / 3] : c[i / 3];",
+"    return TC_N(ld_f32)(x);",
+"#endif",
+"}",
+"",
+"// fn: zip3_f32",
+"TC_FN tc_vf TC_N(zip3_f32)(const float *a, const float *b, const float *c) {",
+"#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)",
+"    return TC_N(zip3n_f32)(a, b, c, TC_W);",
+"#else",
+"    TC_N(uf) u;",
+"    for (int i = 0; i < TC_W; i++) u.all[i] = i % 3 == 0 ? a[i / 3] : i % 3 == 1 ? b[i / 3] : c[i / 3];",
+"    return u.all;",
+"#endif",
 "}",
 "",
 "// fn: ldx_f32",

@@ -35,6 +35,13 @@ static void tc__tiles_block(tc__contract *q) {
     q->width = 4 * TC__DOT_TILE * TC__DOT_TILE / q->rows;
 }
 
+// What so many columns take by blocks of v vectors, where a row is multiplied by `most` at a time. Of 32 registers fewer vectors have
+// more loads for each multiplication.
+static int64_t tc__columns_cost(const tc__contract *q, int64_t cols, int v) {
+    static const int each[] = {0, 0, 125, 108, 100};
+    return tc__padded(cols, v * q->lanes) * (tc__contract_has_32(q) ? each[v] : 1);
+}
+
 // Sums in registers: 12 vectors, 6 where each takes two registers, 24 of 32 registers.
 static void tc__contract_block(tc__contract *q) {
     int wide = tc__contract_is_wide(q), most = tc__contract_is_pair(q) ? 6 : 12;
@@ -78,8 +85,7 @@ static void tc__contract_block(tc__contract *q) {
     if (q->grain < q->rows) q->rows = (int)q->grain;
     int most_vectors = most / q->rows > 4 ? 4 : most / q->rows, vectors = most_vectors;
     for (int v = most_vectors; v >= 2 && cols; v--)
-        if (tc__padded(cols, v * q->lanes) < tc__padded(cols, vectors * q->lanes))
-            vectors = v;
+        if (tc__columns_cost(q, cols, v) < tc__columns_cost(q, cols, vectors)) vectors = v;
     if (q->rows == 6 && most == 12 && cols && // 4 x 3 are as many, of 17 columns 24, not 32
         tc__padded(cols, 3 * q->lanes) < tc__padded(cols, vectors * q->lanes))
         q->rows = 4, vectors = 3;

@@ -161,3 +161,24 @@ static void tc__c_mask(tc__printer *p, const tc__node *n, int still) {
     }
     if (p->tail) tc__put(p->out, " & tc_lanes(n)");
 }
+
+// Whether those pairs of a predicate that move do so in turns of two lanes.
+static int tc__c_pred_alternates(const tc__printer *p, const tc__node *n) {
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        if (!tc__c_moves_by(p, n->attr[i + 1], 0)) return 0;
+        if (!tc__c_is_still(p, n, i) &&
+            !tc__ix_repeats(p->g->body.ix, n->attr[i], p->axis, 2, 0))
+            return 0;
+    }
+    return 1;
+}
+
+// The pairs that move, at the present shift.
+static void tc__c_moving(tc__printer *p, const tc__node *n) {
+    int count = 0;
+    for (uint32_t i = (uint32_t)tc__c_pred_first(n); i + 1 < n->n_attr; i += 2) {
+        if (tc__c_is_still(p, n, i)) continue;
+        if (count++) tc__put(p->out, " && ");
+        tc__c_in_range(p, n->attr[i], n->attr[i + 1]);
+    }
+}

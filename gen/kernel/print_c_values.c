@@ -60,6 +60,17 @@ static void tc__c_valid(tc__printer *p, const tc__node *n, int copy) {
         tc__put(p->out, ";\n");
         return;
     }
+    if (tc__c_pred_alternates(p, n)) {
+        tc__put_let(p, n, copy);
+        tc__put(p->out, "tc_turns_i32(-(");
+        tc__c_pred(p, n);
+        tc__put(p->out, "), -(");
+        p->shift++;
+        tc__c_pred(p, n);
+        p->shift--;
+        tc__put(p->out, "));\n");
+        return;
+    }
     tc__line(p);
     tc__put(p->out, "tc_i32 x%u_%d[%d];\n", n->id, copy, p->unit);
     tc__line(p);

@@ -39,11 +39,13 @@ typedef struct tc__motion {
 } tc__motion;
 
 // What accesses cost that are not of neighbours: 2 is one that is. A vector of the host whose lanes lie apart
-// is put together of scalars, and every second one of two loads. On a device rows are turned by tiles, and
-// divisions are cheap.
+// is put together of scalars, every second one of two loads, and what is woven of two rows or three of a load of each.
+// On a device rows are turned by tiles, and divisions are cheap.
 enum {
     TC__MOVE_STEP = 16,
     TC__MOVE_SECOND = 6,
+    TC__MOVE_WOVEN = 6,
+    TC__MOVE_WOVEN_COLUMNS = 16, // of which there are so many
     TC__MOVE_APART = 24,
     TC__MOVE_TERM = 12,
     TC__MOVE_DIVIDED = 240
@@ -107,19 +109,24 @@ static int64_t tc__access_cost(tc__motion *m, uint32_t columns, tc__ix index) {
     int dense = r.ok && (tc__ix_equals(r.stride, 1) || tc__ix_equals(r.stride, 0));
     if (tc__val_names(m, index) >> TC__DIM0 & columns) return TC__MOVE_APART;
     if (dense && tc__ixrun_spans(&r, TC__VECTOR)) return 2;
+    if (m->host && tc__ix_woven(p, e, TC__COL) &&
+        tc__ix_hi(p, tc__space_size(p, &m->w->space, columns)) >= TC__MOVE_WOVEN_COLUMNS)
+        return TC__MOVE_WOVEN;
     if (dense || !r.ok || r.run != INT64_MAX)
         return m->host ? tc__divided_cost(p, e) : (int)TC__MOVE_APART;
     return m->host && tc__ix_equals(r.stride, 2) ? TC__MOVE_SECOND : TC__MOVE_STEP;
 }
 
 // Whether a predicate of node n has to be asked of single elements: it is no range of columns, and does
-// not stay as it is over whole vectors.
-static int tc__tests_elements(tc__weave *w, const tc__node *n, uint32_t columns) {
+// not stay as it is over whole vectors, nor tell which of two rows that the host weaves is meant.
+static int tc__tests_elements(const tc__motion *m, const tc__node *n, uint32_t columns) {
+    tc__weave *w = m->w;
     for (uint32_t i = tc__pairs_at(n); tc__has_pairs(n) && i < n->n_attr; i += 2) {
         tc__interval edge;
         tc__ix e = tc__to_rows_cols(w->ix, &w->space, columns, n->attr[i]);
         tc__ixrun run = tc__ix_run(w->ix, e, TC__COL);
         if (tc__ix_has_val(w->ix, e) || tc__ixrun_spans(&run, TC__VECTOR)) continue;
+        if (m->host && tc__ix_repeats(w->ix, e, TC__COL, 2, 0)) continue;
         if (!tc__edge_of(w->ix, e, n->attr[i + 1], &edge)) return 1;
     }
     return 0;
@@ -145,7 +152,7 @@ static int64_t tc__split_cost(tc__motion *m, uint32_t columns) {
             if (each == 2 && m->neighbours && tc__splits_columns(m->w, n, columns))
                 each = 4;
         }
-        if (tc__tests_elements(m->w, n, columns)) each = 24;
+        if (tc__tests_elements(m, n, columns)) each = 24;
         cost += each;
     }
     return cost * ((cols + 7) / 8 * 8 + 8) / (cols > 0 ? cols : 1);

@@ -382,3 +382,24 @@ static tc__ixrun tc__ix_run(tc__ixpool *p, tc__ix e, tc__axis axis) {
     }
     return r;
 }
+
+// Whether e is `more` after so many of the axis, wherever those begin.
+static int tc__ix_repeats(tc__ixpool *p, tc__ix e, tc__axis axis, int64_t by,
+                          int64_t more) {
+    tc__ix v = tc__ix_find_var(p, e, axis);
+    if (!v || tc__ix_has_val(p, e)) return 0;
+    tc__ix from = tc__ix_mul(p, v, tc__ix_const(by)),
+           on = tc__ix_mul(p, v, tc__ix_const(more));
+    for (int64_t i = 0; i < by; i++) {
+        tc__ix at = tc__ix_subst(p, e, v, tc__ix_add(p, from, tc__ix_const(i)));
+        if (tc__ix_uses(p, tc__ix_sub(p, at, on), axis)) return 0;
+    }
+    return 1;
+}
+
+// After how many of the axis, 2 or 3, e is one more: so many rows that are woven. 0 = it is not so.
+static int tc__ix_woven(tc__ixpool *p, tc__ix e, tc__axis axis) {
+    for (int by = 2; by <= 3; by++)
+        if (tc__ix_repeats(p, e, axis, by, 1)) return by;
+    return 0;
+}

@@ -983,7 +983,7 @@ kernel7(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__
             const int c = 4 * i + l;
             const tc_i64 t8 = v8.at[l];
             const tc_i64 t9 = tc_check(a.state, t8, 50000, 10);
-            const float t10 = in1[50000 * (c / 10) + (int)t9];
+            const float t10 = in1[(int)t9 + 50000 * (c / 10)];
             o11.at[l] = t10;
         }
         tc_store((tc_pack<float, 4> *)&out0[4 * i], o11);
