@@ -5468,9 +5468,8 @@ TC__FEW_LANES=2,
 TC__FEW_BUSY=8,
 TC__FEW_LONG=1024,
 TC__FEW_BLOCKS=528,
-TC__FEW_DOTS=1056,
-TC__FEW_WHOLE=
-264,
+TC__FEW_DOTS=
+1056,
 TC__FEW_DEEP=512,
 TC__FEW_EACH=4,
 TC__FEW_WIDTH=16,
@@ -6087,9 +6086,7 @@ q->sums=q->few*(q->dot?q->each:width);
 q->shares=tc__ix_is_const(q->blocks)?tc__ix_value(q->blocks):0;
 int step=q->sharing*(q->dot?width:1);
 int want=q->dot?TC__FEW_DOTS:TC__FEW_BLOCKS;
-int slices=tc__choose_slices(g,q->shares,want,step,TC__FEW_ROUND);
-if(q->dot&&q->shares>=TC__FEW_WHOLE)slices=1;
-tc__cut_depth(g,q,step,slices);
+tc__cut_depth(g,q,step,tc__choose_slices(g,q->shares,want,step,TC__FEW_ROUND));
 }
 static const tc__kbuf*tc__left_rows(const tc__group*g){
 size_t i=0;

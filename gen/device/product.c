@@ -458,9 +458,7 @@ static void tc__plan_few(const tc__group *g, tc__product *q) {
     q->shares = tc__ix_is_const(q->blocks) ? tc__ix_value(q->blocks) : 0;
     int step = q->sharing * (q->dot ? width : 1);
     int want = q->dot ? TC__FEW_DOTS : TC__FEW_BLOCKS;
-    int slices = tc__choose_slices(g, q->shares, want, step, TC__FEW_ROUND);
-    if (q->dot && q->shares >= TC__FEW_WHOLE) slices = 1;
-    tc__cut_depth(g, q, step, slices);
+    tc__cut_depth(g, q, step, tc__choose_slices(g, q->shares, want, step, TC__FEW_ROUND));
 }
 
 // ---- rows that are made first ----

@@ -30,9 +30,8 @@ enum {
     TC__FEW_BUSY = 8,      // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,   // from so many accesses on a row of few ones is for a block
     TC__FEW_BLOCKS = 528,  // that keep its memory busy, lanes along columns
-    TC__FEW_DOTS = 1056,   //   or along k,
-    TC__FEW_WHOLE =
-        264, //   of which so many go through all of it: one row by 8192 x 8192 42.5 us, in two slices 46.8
+    TC__FEW_DOTS =
+        1056, //   or along k: two slices of one row by 8192 x 8192, launch behind launch, 41.8 us, one 45.6
     TC__FEW_DEEP = 512,   // accesses along k from which one row is multiplied
     TC__FEW_EACH = 4,     //   by so many columns at once
     TC__FEW_WIDTH = 16,   // elements of an access, where they are bytes
