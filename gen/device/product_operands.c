@@ -30,15 +30,14 @@ enum {
     TC__FEW_BUSY = 8,      // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,   // from so many accesses on a row of few ones is for a block
     TC__FEW_BLOCKS = 528,  // that keep its memory busy, lanes along columns
-    TC__FEW_DOTS =
-        1056, //   or along k: two slices of one row by 8192 x 8192, launch behind launch, 41.8 us, one 45.6
-    TC__FEW_DEEP = 512,   // accesses along k from which one row is multiplied
-    TC__FEW_EACH = 4,     //   by so many columns at once
-    TC__FEW_WIDTH = 16,   // elements of an access, where they are bytes
-    TC__FEW_SUMS = 64,    // of a thread, lanes along columns
-    TC__SLICE_STEPS = 8,  // of a block along k, at least, where it has a slice of it
-    TC__SLICE_GROUP = 12, // slices that meet in a round: two rounds for as many as SMS
-    TC__HELD_DEPTH = 64,  // f32 as tf32: up to this depth
+    TC__FEW_DOTS = 1056,   //   or along k (8192 x 8192: in two slices 41.8 us, whole 45.6)
+    TC__FEW_DEEP = 512,    // accesses along k from which one row is multiplied
+    TC__FEW_EACH = 4,      //   by so many columns at once
+    TC__FEW_WIDTH = 16,    // elements of an access, where they are bytes
+    TC__FEW_SUMS = 64,     // of a thread, lanes along columns
+    TC__SLICE_STEPS = 8,   // of a block along k, at least, where it has a slice of it
+    TC__SLICE_GROUP = 12,  // slices that meet in a round: two rounds for as many as SMS
+    TC__HELD_DEPTH = 64,   // f32 as tf32: up to this depth
     TC__HELD_RESULTS = 1 << 22, // so few results leave matrix units idle
     TC__FEW_ROUND = 512, // what a round takes, estimated: as long as so many elements of k
     // ROWS: estimated so that what is done again takes less than a launch
