@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xdabee95ce7be003du
+#define TC__BUILD_ID 0xb9afa472195704e8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -46742,19 +46742,43 @@ enum{
 TC__WORK_SWEEP=1,
 TC__WORK_BY_PATH=2
 };
+static int tc__work_bring(tc__work*w,int turn){
+const char*path;
+char name[40],own[80];
+int temporary=tc__temporary_open(&path),done,error;
+if(temporary<0)return 0;
+tc__work_folder(name);
+(void)snprintf(own,sizeof own,"%s.%lx.%llx",name,(long)getpid(),
+(unsigned long long)(tc__now_ns()^(uint64_t)(uintptr_t)w));
+w->parent=tc__dir_open_at(temporary,own);
+done=
+w->parent>=0&&tc__is_mine(w->parent,TC__MINE_ONLY)&&tc__work_make(w,turn);
+if(done&&renameat(temporary,own,temporary,name)){
+error=errno==ENOTEMPTY||errno==EEXIST?EAGAIN:errno;
+(void)unlinkat(w->parent,w->name,AT_REMOVEDIR);
+tc__close(w->dir),w->dir=-1,done=0,errno=error;
+}
+error=errno;
+if(!done){
+(void)unlinkat(temporary,own,AT_REMOVEDIR);
+tc__close(w->parent),w->parent=-1;
+}
+tc__close(temporary);
+return errno=error,done;
+}
 static int tc__work_open(tc__work*w,tc_ctx*c,const tc__cache*cache,int how){
-enum{TURNS=2048};
+enum{TURNS=256};
 int inside=!(how&TC__WORK_BY_PATH)&&tc__spawn_enter_find();
 memset(w,0,sizeof*w);
 w->parent=w->dir=-1,errno=EAGAIN;
-for(int turn=0;turn<TURNS&&w->dir<0;turn++){
+for(int turn=0;turn<TURNS;turn++){
 w->parent=tc__work_parent(cache);
-if(w->parent<0&&errno==ENOENT)continue;
-if(w->parent<0)return 0;
+if(w->parent>=0){
 if(how&TC__WORK_SWEEP)(void)tc__dir_each(w->parent,tc__work_sweep,c);
 if(tc__work_make(w,turn))break;
-tc__close(w->parent);
-w->parent=-1;
+tc__close(w->parent),w->parent=-1;
+}
+if(errno==ENOENT&&tc__work_bring(w,turn))break;
 if(errno!=EAGAIN&&errno!=ENOENT)return 0;
 }
 if(inside)strcpy(w->path,".");
