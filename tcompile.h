@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb9afa472195704e8u
+#define TC__BUILD_ID 0x0541352215b21c1du
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -18888,6 +18888,10 @@ return tc__leave_null(&f),tc_error(f.c);
 }
 return tc__sort_along(&f,TC_OP_TOPK,t,dim,words,2,values,indices);
 }
+static int tc__changes_some(int64_t op){
+return op==TC_OP_SCATTER||op==TC_OP_SCATTER_ADD||op==TC_OP_INDEX_ADD||
+op==TC_OP_ROW_ADD;
+}
 static int tc__scatter_sizes(const tc__api*f,const tc__meta*index,const tc__meta*src,
 int64_t dim){
 char x[160],y[160],z[160];
@@ -31487,14 +31491,10 @@ if(n->id>o->store->id)return 0;
 return(same&&same_loop)||
 (whole&&(same||tc__overlay_in_row(o,n->attr[TC__LOAD_INDEX])));
 }
-static int tc__overlay_changes_some(int64_t op){
-return op==TC_OP_SCATTER||op==TC_OP_SCATTER_ADD||op==TC_OP_INDEX_ADD||
-op==TC_OP_ROW_ADD;
-}
 static int tc__overlays_call(const tc__group*k,size_t out,size_t in){
 const tc__node*call=k->body.node.at[0];
 const int64_t*b=call->attr+TC__CALL_BUFFERS;
-if(!tc__overlay_changes_some(call->attr[TC__CALL_OP])||b[0]!=(int64_t)out||
+if(!tc__changes_some(call->attr[TC__CALL_OP])||b[0]!=(int64_t)out||
 b[1]!=(int64_t)in||
 !tc__overlay_may_share(&k->buffer.at[out],&k->buffer.at[in]))
 return 0;
@@ -44087,7 +44087,6 @@ typedef struct tc__opaque_row{
 tc__op op;
 tc__kernel_fn run;
 size_t(*scratch)(const tc__opaque*o);
-int checks;
 }tc__opaque_row;
 static const tc__opaque*tc__opaque_of(const tc__kargs*a){
 return(const tc__opaque*)a->buf[0];
@@ -44492,14 +44491,14 @@ add((char*)tc__opaque_data(o,0)+(size_t)at*bytes,tc__row_at(o,3,j),width);
 }
 }
 static const tc__opaque_row tc__opaque_rows[]={
-{TC_OP_CUMSUM,tc__cumsum_run,NULL,0},
-{TC_OP_CUMPROD,tc__cumprod_run,NULL,0},
-{TC_OP_ARGSORT,tc__argsort_run,tc__sort_scratch,0},
-{TC_OP_TOPK,tc__topk_run,tc__topk_scratch,0},
-{TC_OP_SCATTER,tc__scatter_run,NULL,1},
-{TC_OP_SCATTER_ADD,tc__scatter_run,NULL,1},
-{TC_OP_INDEX_ADD,tc__scatter_run,NULL,1},
-{TC_OP_ROW_ADD,tc__row_add_run,NULL,1},
+{TC_OP_CUMSUM,tc__cumsum_run,NULL},
+{TC_OP_CUMPROD,tc__cumprod_run,NULL},
+{TC_OP_ARGSORT,tc__argsort_run,tc__sort_scratch},
+{TC_OP_TOPK,tc__topk_run,tc__topk_scratch},
+{TC_OP_SCATTER,tc__scatter_run,NULL},
+{TC_OP_SCATTER_ADD,tc__scatter_run,NULL},
+{TC_OP_INDEX_ADD,tc__scatter_run,NULL},
+{TC_OP_ROW_ADD,tc__row_add_run,NULL},
 };
 static const tc__opaque_row*tc__opaque_row_of(int op){
 for(size_t i=0;i<TC__COUNT(tc__opaque_rows);i++)
@@ -46746,7 +46745,7 @@ static int tc__work_bring(tc__work*w,int turn){
 const char*path;
 char name[40],own[80];
 int temporary=tc__temporary_open(&path),done,error;
-if(temporary<0)return 0;
+if(temporary<0)return errno=EAGAIN,0;
 tc__work_folder(name);
 (void)snprintf(own,sizeof own,"%s.%lx.%llx",name,(long)getpid(),
 (unsigned long long)(tc__now_ns()^(uint64_t)(uintptr_t)w));
@@ -49674,9 +49673,8 @@ return l->argument&&l->offset;
 static int tc__group_checks(const tc__group*g){
 for(size_t i=0;i<g->body.node.count;i++){
 const tc__node*n=g->body.node.at[i];
-const tc__opaque_row*row=
-n->op==TC_OP_CALL?tc__opaque_row_of((int)n->attr[TC__CALL_OP]):NULL;
-if(n->op==TC_OP_CHECK||(row&&row->checks))return 1;
+int scatter=n->op==TC_OP_CALL&&tc__changes_some(n->attr[TC__CALL_OP]);
+if(n->op==TC_OP_CHECK||scatter)return 1;
 }
 return 0;
 }
@@ -55614,8 +55612,7 @@ ok=tc__device_on(p->ctx,l->device)->runner->spread(p,l,to,from);
 return ok;
 }
 static int tc__takes_index(const tc__node*n){
-const tc__opaque_row*row=tc__opaque_row_of(n->op);
-return tc__is_kind(n,TC__KIND_GATHER)||(row&&row->checks);
+return tc__is_kind(n,TC__KIND_GATHER)||tc__changes_some(n->op);
 }
 static int64_t tc__index_limit(const tc__program*p,const tc__node*n){
 const tc__node*of=tc__operand(&p->graph,n,0);

@@ -13372,9 +13372,7 @@ return words[tc__dtypes[dtype].bytes];
 static const char*tc__key_type(const tc__opaque_plan*q){
 return q->wide?"tc_u64":"unsigned";
 }
-static int tc__is_scatter(const tc__opaque_plan*q){
-return q->call->attr[TC__CALL_OPERANDS]==3;
-}
+static int tc__is_scatter(const tc__opaque_plan*q){return tc__changes_some(q->op);}
 static void tc__put_call_buffer(tc__printer*p,const tc__opaque_plan*q,uint32_t i){
 tc__put_buffer(p,tc__call_buffer(q->call,i));
 }

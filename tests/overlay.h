@@ -150,9 +150,12 @@ static tc_tensor overlay_column(tc_tensor at) {
     return tc_reshape(at, TC_DIMS(tc_dim(at, 0), 1));
 }
 
+static tc_tensor overlay_behind(tc_tensor at) {
+    return tc_cast(overlay_column(tc_add_s(at, 1)), TC_F32);
+}
+
 static tc_tensor overlay_scattered(tc_tensor a, tc_tensor at) {
-    tc_tensor src = tc_cast(overlay_column(tc_add_s(at, 1)), TC_F32);
-    return tc_scatter(a, 1, overlay_column(at), src);
+    return tc_scatter(a, 1, overlay_column(at), overlay_behind(at));
 }
 
 static void expect_scattered(const double *a, const int64_t *at, double *y, int rows,
@@ -162,8 +165,7 @@ static void expect_scattered(const double *a, const int64_t *at, double *y, int 
 }
 
 static tc_tensor overlay_scatter_added(tc_tensor a, tc_tensor at) {
-    tc_tensor src = tc_cast(overlay_column(tc_add_s(at, 1)), TC_F32);
-    return tc_scatter_add(a, 1, overlay_column(at), src);
+    return tc_scatter_add(a, 1, overlay_column(at), overlay_behind(at));
 }
 
 static void expect_scatter_added(const double *a, const int64_t *at, double *y, int rows,

@@ -13,9 +13,7 @@ static const char *tc__key_type(const tc__opaque_plan *q) {
     return q->wide ? "tc_u64" : "unsigned";
 }
 
-static int tc__is_scatter(const tc__opaque_plan *q) {
-    return q->call->attr[TC__CALL_OPERANDS] == 3;
-}
+static int tc__is_scatter(const tc__opaque_plan *q) { return tc__changes_some(q->op); }
 
 // "in0": of the result, i = 0, or of operand i - 1.
 static void tc__put_call_buffer(tc__printer *p, const tc__opaque_plan *q, uint32_t i) {

@@ -149,9 +149,8 @@ static int tc__dispatch_arguments(tc__arena *a, tc__dispatch_launch *l) {
 static int tc__group_checks(const tc__group *g) {
     for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
-        const tc__opaque_row *row =
-            n->op == TC_OP_CALL ? tc__opaque_row_of((int)n->attr[TC__CALL_OP]) : NULL;
-        if (n->op == TC_OP_CHECK || (row && row->checks)) return 1;
+        int scatter = n->op == TC_OP_CALL && tc__changes_some(n->attr[TC__CALL_OP]);
+        if (n->op == TC_OP_CHECK || scatter) return 1;
     }
     return 0;
 }

@@ -9,8 +9,8 @@
 // To add one, where a result depends on its operands in an order that no index map tells: a
 // row of kind OPAQUE in ops.def, whose words are flags and counts; its shape rule
 // (graph/shape.c); a function over a range of rows and its row in the table here, with the
-// scratch that a worker needs and whether operand 1 is an index, which raises the program's
-// flag; the public call (graph/rows.c). kernel/roots.c makes the node and its operands
+// scratch that a worker needs; where operand 1 is an index, which raises the program's flag,
+// tc__changes_some says so; the public call (graph/rows.c). kernel/roots.c makes the node and its operands
 // roots, so producers store row-major and nothing merges with it; kernel/schedule.c makes
 // its kernel, whose list is one CALL that tells all sizes. On a device it is kernels where
 // the dialect has a text (tc__dialect.has_opaque; for CUDA a plan of steps,
@@ -34,7 +34,6 @@ typedef struct tc__opaque_row {
     tc__op op;
     tc__kernel_fn run;
     size_t (*scratch)(const tc__opaque *o); // bytes of a worker, NULL = none
-    int checks; // 1 = operand 1 is an index: one out of range raises the program's flag
 } tc__opaque_row;
 
 // The struct of ours that a kernel is called for.
@@ -525,14 +524,14 @@ static void tc__row_add_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t 
 // ---- the table ----
 
 static const tc__opaque_row tc__opaque_rows[] = {
-    {TC_OP_CUMSUM, tc__cumsum_run, NULL, 0},
-    {TC_OP_CUMPROD, tc__cumprod_run, NULL, 0},
-    {TC_OP_ARGSORT, tc__argsort_run, tc__sort_scratch, 0},
-    {TC_OP_TOPK, tc__topk_run, tc__topk_scratch, 0},
-    {TC_OP_SCATTER, tc__scatter_run, NULL, 1},
-    {TC_OP_SCATTER_ADD, tc__scatter_run, NULL, 1},
-    {TC_OP_INDEX_ADD, tc__scatter_run, NULL, 1},
-    {TC_OP_ROW_ADD, tc__row_add_run, NULL, 1},
+    {TC_OP_CUMSUM, tc__cumsum_run, NULL},
+    {TC_OP_CUMPROD, tc__cumprod_run, NULL},
+    {TC_OP_ARGSORT, tc__argsort_run, tc__sort_scratch},
+    {TC_OP_TOPK, tc__topk_run, tc__topk_scratch},
+    {TC_OP_SCATTER, tc__scatter_run, NULL},
+    {TC_OP_SCATTER_ADD, tc__scatter_run, NULL},
+    {TC_OP_INDEX_ADD, tc__scatter_run, NULL},
+    {TC_OP_ROW_ADD, tc__row_add_run, NULL},
 };
 
 // The row of an op, NULL = it is no opaque op of ours.

@@ -119,8 +119,7 @@ static int tc__program_finish(tc__program *p, const tc__visit *v) {
 
 // Whether operand 1 of the node is an index, which is checked.
 static int tc__takes_index(const tc__node *n) {
-    const tc__opaque_row *row = tc__opaque_row_of(n->op);
-    return tc__is_kind(n, TC__KIND_GATHER) || (row && row->checks);
+    return tc__is_kind(n, TC__KIND_GATHER) || tc__changes_some(n->op);
 }
 
 // The size that it is checked against, in the last run.

@@ -195,7 +195,7 @@ static int tc__work_bring(tc__work *w, int turn) {
     const char *path;
     char name[40], own[80];
     int temporary = tc__temporary_open(&path), done, error;
-    if (temporary < 0) return 0;
+    if (temporary < 0) return errno = EAGAIN, 0; // it was that of the cache
     tc__work_folder(name);
     (void)snprintf(own, sizeof own, "%s.%lx.%llx", name, (long)getpid(),
                    (unsigned long long)(tc__now_ns() ^ (uint64_t)(uintptr_t)w));

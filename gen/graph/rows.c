@@ -125,6 +125,12 @@ TCDEF tc_status tc_topk_at(tc_tensor t, int64_t k, int dim, int largest, tc_tens
 
 // ---- scatters ----
 
+// Whether an op changes some elements of its operand 0, those that its operand 1, an index, names.
+static int tc__changes_some(int64_t op) {
+    return op == TC_OP_SCATTER || op == TC_OP_SCATTER_ADD || op == TC_OP_INDEX_ADD ||
+           op == TC_OP_ROW_ADD;
+}
+
 // Whether index and src are of sizes that tc_scatter takes.
 static int tc__scatter_sizes(const tc__api *f, const tc__meta *index, const tc__meta *src,
                              int64_t dim) {
@@ -230,6 +236,7 @@ TCDEF tc_tensor tc_index_add_at(tc_tensor t, int dim, tc_tensor index, tc_tensor
         return tc__leave_null(&f);
     if (!tc__index_add_sizes(&f, &i, &s, k)) return tc__leave_null(&f);
     int rows = k == 0 && f.x.rank == 2 && tc__meta_size(&f.x, 1) >= TC__ROW_LEAST;
+    // Rows stay as they lie, the last dimension last.
     return tc__scatter_prim(&f, rows ? TC_OP_ROW_ADD : TC_OP_INDEX_ADD, t, index, src,
                             rows ? 1 : k, s.dtype);
 }

@@ -57,16 +57,11 @@ static int tc__overlay_is_read(const tc__overlay *o, const tc__node *n) {
            (whole && (same || tc__overlay_in_row(o, n->attr[TC__LOAD_INDEX])));
 }
 
-static int tc__overlay_changes_some(int64_t op) {
-    return op == TC_OP_SCATTER || op == TC_OP_SCATTER_ADD || op == TC_OP_INDEX_ADD ||
-           op == TC_OP_ROW_ADD;
-}
-
-// The same of a call, whose operand that is changed is no other one as well.
+// The same of a scatter, if what it changes is not another operand as well.
 static int tc__overlays_call(const tc__group *k, size_t out, size_t in) {
     const tc__node *call = k->body.node.at[0];
     const int64_t *b = call->attr + TC__CALL_BUFFERS;
-    if (!tc__overlay_changes_some(call->attr[TC__CALL_OP]) || b[0] != (int64_t)out ||
+    if (!tc__changes_some(call->attr[TC__CALL_OP]) || b[0] != (int64_t)out ||
         b[1] != (int64_t)in ||
         !tc__overlay_may_share(&k->buffer.at[out], &k->buffer.at[in]))
         return 0;
