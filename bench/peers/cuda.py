@@ -190,6 +190,8 @@ def workloads(torch):
            lambda: (r(bf, 8192, 50304), ids(50304, 8192)))
     yield "softmax_1048576x64_f32", softmax, lambda: (r(f32, 1 << 20, 64),)
     yield "columnsums_65536x1024_f32", lambda x: x.sum(0), lambda: (r(f32, 65536, 1024),)
+    yield "columnsums_8192x768_bf16", lambda x: x.sum(0), lambda: (r(bf, 8192, 768),)
+    yield "columnsums_8192x3072_bf16", lambda x: x.sum(0), lambda: (r(bf, 8192, 3072),)
     yield "variance_128M_f32", lambda x: x.var(), lambda: (r(f32, 1 << 27),)
     yield "sort_4096x4096_f32", lambda x: x.sort(-1)[0], lambda: (r(f32, 4096, 4096),)
     yield ("embedding_65536x768_f32", F.embedding,
