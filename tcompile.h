@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x0541352215b21c1du
+#define TC__BUILD_ID 0x52381cdcf6f82633u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8277,6 +8277,7 @@ TC_OP_MEET,
 TC_OP_TEMPLATE,
 TC_OP_HOLE,
 TC_OP_CONTRACT,
+TC_OP_LEFT_SUM,
 TC_OP_CALL,
 TC_OP_CARRY,
 TC_OP_EACH,
@@ -8385,6 +8386,7 @@ TC__HOLE_HOLE=0,TC__HOLE_BUFFER=1,TC__HOLE_BRING=2,TC__HOLE_WIDTH=3,
 TC__HOLE_ALONG=4,TC__HOLE_ROW=5,TC__HOLE_LINE=6,TC__HOLE_DEEP=7,
 TC__HOLE_LINE_STRIDE=8,TC__HOLE_DEEP_STRIDE=9,TC__HOLE_MADE=10,
 TC__CONTRACT_DEPTH=0,
+TC__LEFT_SUM_DEPTH=0,
 TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
 TC__CARRY_LOOP=0,TC__CARRY_NUMBER=1,
 TC__EACH_LOOP=0,
@@ -8557,12 +8559,13 @@ TC__HOLE_ROUNDED,
 TC__HOLE_ROWS,
 TC__HOLE_SHARE,
 TC__HOLE_RESULT,
-TC__HOLE_RESULT_NEXT
+TC__HOLE_RESULT_NEXT,
+TC__HOLE_TOTAL
 }tc__hole;
 static const char*const tc__hole_names[]={
 "left","right","left_one","right_one","ahead","early",
 "left_next","right_next","value","columns","score","score_next",
-"rounded","rows","share","result","result_next"};
+"rounded","rows","share","result","result_next","total"};
 typedef enum tc__bring{
 TC__BRING_VALUES,
 TC__BRING_LATER,
@@ -8602,6 +8605,7 @@ TC__TILES_TURNS,
 TC__TILES_CLUSTER,
 TC__TILES_BY_ROW,
 TC__TILES_RELAY,
+TC__TILES_TOTAL,
 TC__TILES_NUMBERS
 };
 enum{
@@ -8681,7 +8685,7 @@ static const char*const tc__tiles_numbers[TC__TILES_NUMBERS]={
 "way","rows","cols","depth","high","across",
 "stages","threads","pack","width","slices","length",
 "group","batches","ragged_rows","ragged_cols","ragged_depth","last",
-"turns","cluster","by_row","relay"};
+"turns","cluster","by_row","relay","total"};
 static const char*const tc__skinny_numbers[TC__SKINNY_NUMBERS]={
 "by_rows","dot","few","sharing","each","cover","unrolled",
 "threads","width","ahead","slices","length","group","batches",
@@ -9098,6 +9102,7 @@ static const char*const tc__op_names[TC_OP_TOTAL]={
 "template",
 "hole",
 "contract",
+"left_sum",
 "call",
 "carry",
 "each",
@@ -10050,6 +10055,8 @@ TC__OP(KERNEL,-1,64,attr,none,0,COUNT,0xf0u,0x0u,
 TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t hole, t buffer, t bring, t width, t along, t row, t line, t deep, t line_stride, t deep_stride, t made","")
 TC__OP(KERNEL,-1,64,attr,none,0,COUNT,0x1u,0x0u,
+"s depth","")
+TC__OP(KERNEL,-1,5,attr,none,0,COUNT,0x1u,0x0u,
 "s depth","")
 TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t op, t word, t operands, t buffers[]","")
@@ -23980,6 +23987,7 @@ uint32_t least,most;
 {TC_OP_VALID,TC__LEGAL_GROUP|TC__LEGAL_LOOP,0,2,30},
 {TC_OP_ACC,TC__LEGAL_GROUP|TC__LEGAL_LOOP,1,1,2},
 {TC_OP_CONTRACT,TC__LEGAL_GROUP|TC__LEGAL_LOOP,2,1,1},
+{TC_OP_LEFT_SUM,TC__LEGAL_LOOP,1,1,1},
 {TC_OP_FOR,TC__LEGAL_LOOP,0,6,32},
 {TC_OP_LAUNCH,TC__LEGAL_LOOP,0,3,4},
 {TC_OP_TEMPLATE,TC__LEGAL_LOOP,0,8+TC__DECODE_NUMBERS,8+TC__CHAIN_NUMBERS},
@@ -24315,6 +24323,16 @@ return tc__verify_fail(v,"its operands are not a left and a right one");
 return left->dtype==right->dtype||
 tc__verify_fail(v,"its operands have two dtypes");
 }
+static int tc__verify_total(const tc__verifier*v){
+const tc__node*n=v->node;
+for(uint32_t id=n->in[0]+1;id<n->id;id++){
+const tc__node*m=v->g->node.at[id];
+if(m->op==TC_OP_CONTRACT&&m->in[0]==n->in[0]&&
+m->attr[TC__CONTRACT_DEPTH]==n->attr[TC__LEFT_SUM_DEPTH])
+return n->level==TC__AT_ROW||tc__verify_fail(v,"it is not of a row");
+}
+return tc__verify_fail(v,"no product has what it sums");
+}
 static int tc__verify_kernel_node(const tc__verifier*v){
 const tc__node*n=v->node;
 if(n->level>TC__AT_RIGHT)return tc__verify_fail(v,"level %d",n->level);
@@ -24325,6 +24343,7 @@ return tc__verify_fail(v,"half a predicate");
 for(uint32_t i=0;i<n->n_in;i++)
 if(!tc__verify_known(v,n->in[i]))return 0;
 if(n->op==TC_OP_CONTRACT&&!tc__verify_contract(v))return 0;
+if(n->op==TC_OP_LEFT_SUM&&!tc__verify_total(v))return 0;
 return tc__verify_each_ix(v);
 }
 static int tc__is_open(const tc__verifier*v,uint32_t scope){
@@ -26819,6 +26838,11 @@ static uint32_t tc__right_of(const tc__group*k){return tc__contract_of(k)->in[1]
 static tc__ix tc__depth_of(const tc__group*k){
 return tc__contract_of(k)->attr[TC__CONTRACT_DEPTH];
 }
+static const tc__node*tc__total_of(const tc__group*k){
+size_t i=k->body.node.count;
+while(i>0&&k->body.node.at[i-1]->op!=TC_OP_LEFT_SUM)i--;
+return i?k->body.node.at[i-1]:NULL;
+}
 enum{TC__SUM_LANES=32};
 static uint32_t tc__down_begin(const tc__group*k){
 uint32_t id=(uint32_t)k->body.node.count,open=0;
@@ -26906,7 +26930,8 @@ tc__report_count(t,k->shape.phases,"phase");
 if(k->shape.prologue)
 tc__report_parts(t,k);
 else
-tc__put(t,"%s, ",where[k->shape.kind]);
+tc__put(t,"%s%s, ",where[k->shape.kind],
+tc__total_of(k)?", sums of its left operand":"");
 tc__report_count(t,tc__count_results(k),"result");
 }
 // ---- gen/kernel/part.c
@@ -32483,7 +32508,8 @@ tc__put(t,"\n");
 }
 enum{TC__NAMED_OPS=6,TC__MOST_OPS=32};
 static int tc__is_named(const tc__node*n){
-return n->op==TC_OP_ACC||n->op==TC_OP_RANDOM||tc__is_alu(n);
+return n->op==TC_OP_ACC||n->op==TC_OP_RANDOM||n->op==TC_OP_LEFT_SUM||
+tc__is_alu(n);
 }
 static const char*tc__kernel_kind(const tc__group*k,const char*const*names){
 return names[(int)k->shape.kind+tc__is_custom(k)+2*tc__is_copy(k)];
@@ -35326,11 +35352,150 @@ if(s->kernel.at[rows])ok=tc__down_two(s,l,rows,at,&made);
 }
 return ok;
 }
+// ---- gen/kernel/down_product.c
+typedef struct tc__down_total{
+const tc__group*product,*sums;
+const tc__node*left;
+tc__join j;
+}tc__down_total;
+static tc__ix tc__total_ix(const tc__down_total*d,tc__ix e){
+tc__ixpool*x=d->product->body.ix;
+tc__ix c=tc__ix_find_var(x,e,TC__COL);
+return c?tc__ix_subst(x,e,c,tc__ix_var(x,TC__DEPTH,d->sums->shape.cols)):e;
+}
+static int tc__total_is_left(const tc__down_total*d,const tc__node*n){
+const tc__kbuf*mine=tc__buffer_of(d->product,d->left),
+*b=tc__buffer_of(d->sums,n);
+return n->n_attr==TC__LOAD_PREDICATES&&n->dtype==d->left->dtype&&
+b->place==mine->place&&b->source==mine->source&&
+tc__total_ix(d,n->attr[TC__LOAD_INDEX])==d->left->attr[TC__LOAD_INDEX];
+}
+static int tc__total_sums(const tc__down_total*d){
+const tc__group*k=d->sums;
+if(!tc__down_sums(k)||tc__count_op(k,TC_OP_NEW)!=1)return 0;
+for(size_t i=0;i<k->body.node.count;i++){
+const tc__node*n=k->body.node.at[i];
+if(n->op==TC_OP_LOAD&&n->level==TC__AT_COL&&!tc__total_is_left(d,n))
+return 0;
+if(n->op==TC_OP_ACC&&(n->attr[TC__ACC_MONOID]!=TC_OP_ADD||n->n_attr>2))
+return 0;
+if(n->level!=TC__AT_COL||n->op==TC_OP_LOAD||n->op==TC_OP_FOR||
+n->op==TC_OP_END||n->op==TC_OP_ACC)
+continue;
+if(n->op!=TC_OP_CAST||n->dtype!=TC_F32)return 0;
+}
+return 1;
+}
+static int tc__total_fits(tc__down_total*d){
+const tc__group*p=d->product,*k=d->sums;
+if(p->shape.kind!=TC__CONTRACTION||p->shape.prologue||!p->body.node.count)
+return 0;
+if(!tc__ix_equals(p->shape.batch,1)||tc__count_op(p,TC_OP_LEFT_SUM))return 0;
+if(p->target.device!=k->target.device||p->target.loop!=k->target.loop)return 0;
+if(p->shape.rows!=k->shape.rows||tc__depth_of(p)!=k->shape.cols)return 0;
+d->left=p->body.node.at[tc__left_of(p)];
+return d->left->op==TC_OP_LOAD&&d->left->n_attr==TC__LOAD_PREDICATES&&
+tc__is_half(d->left->dtype)&&tc__total_sums(d);
+}
+static void tc__total_put(tc__down_total*d,uint32_t left,const tc__node*combine){
+tc__node n=*combine;
+int64_t depth=d->sums->shape.cols;
+n.op=TC_OP_LEFT_SUM,n.n_in=1,n.in=&left,n.n_attr=1,n.attr=&depth;
+tc__join_node(&d->j,&n,combine->id);
+}
+static void tc__total_rows(tc__down_total*d,uint32_t left){
+for(uint32_t id=0;id<d->sums->body.node.count;id++){
+const tc__node*n=d->sums->body.node.at[id];
+if(n->op==TC_OP_COMBINE)
+tc__total_put(d,left,n);
+else if(n->level==TC__AT_ROW&&!tc__opens(n)&&n->op!=TC_OP_END&&
+n->op!=TC_OP_NEW&&n->op!=TC_OP_ACC)
+tc__join_append_node(&d->j,d->sums,id);
+}
+}
+static void tc__total_of_buffers(tc__down_total*d,const tc__group*k,int64_t*buffer){
+d->j.buffer=buffer;
+for(size_t i=0;i<k->buffer.count;i++)
+buffer[i]=tc__join_add_buffer(&d->j,&k->buffer.at[i]);
+}
+static void tc__total_all(tc__down_total*d,uint32_t*at,int64_t*buffer){
+const tc__group*p=d->product,*k=d->sums;
+uint32_t last=(uint32_t)p->body.node.count-1;
+d->j.at=at;
+tc__total_of_buffers(d,p,buffer);
+for(uint32_t id=0;id<last;id++)tc__join_append_node(&d->j,p,id);
+d->j.at=at+last+1;
+tc__total_of_buffers(d,k,buffer+p->buffer.count);
+tc__total_rows(d,at[d->left->id]);
+d->j.at=at,d->j.buffer=buffer;
+tc__join_append_node(&d->j,p,last);
+for(size_t i=0;i<p->covers.count;i++)
+if(!TC__PUSH(d->j.ctx,d->j.to->covers,p->covers.at[i]))d->j.failed=1;
+for(size_t i=0;i<k->covers.count;i++)
+if(!TC__PUSH(d->j.ctx,d->j.to->covers,k->covers.at[i]))d->j.failed=1;
+}
+static tc__group*tc__total_make(tc_ctx*c,tc__down_total*d){
+size_t nodes=d->product->body.node.count+d->sums->body.node.count,
+buffers=d->product->buffer.count+d->sums->buffer.count;
+uint32_t*at=TC__NEW_ARRAY(c,uint32_t,nodes);
+int64_t*buffer=TC__NEW_ARRAY(c,int64_t,buffers);
+tc__group*k=tc__group_empty(c,d->product);
+d->j.ctx=c,d->j.to=k;
+int ok=at&&buffer&&k;
+if(ok)tc__total_all(d,at,buffer);
+ok=ok&&!d->j.failed&&tc__checked(c,&k->body,TC__LOOP);
+TC__FREE_ARRAY(c,at,nodes);
+TC__FREE_ARRAY(c,buffer,buffers);
+if(!ok)tc__group_free(c,k);
+return ok?k:NULL;
+}
+static int tc__total_two(tc__schedule*s,const tc__dialect*l,size_t product,size_t sums,
+int*made){
+tc__group**at=s->kernel.at;
+size_t first=product<sums?product:sums,last=first^product^sums;
+tc__down_total d;
+memset(&d,0,sizeof d);
+d.product=at[product],d.sums=at[sums],*made=0;
+if(!tc__total_fits(&d))return 1;
+int early=!tc__down_meets(s,first,last,at[last],0);
+if(!early&&tc__down_meets(s,first,last,at[first],1))return 1;
+tc__group*k=tc__total_make(s->ctx,&d);
+if(!k)return 0;
+*made=l->takes_down(k);
+tc__log(s->ctx,TC__LOG_FUSION,
+*made
+?"%%%u is summed in the product %%%u, which reads the same"
+:"%%%u is not summed in the product %%%u, which reads the same: that has "
+"no threads for it",
+(unsigned)d.sums->covers.at[0],(unsigned)d.product->covers.at[0]);
+if(!*made){
+tc__group_free(s->ctx,k);
+return 1;
+}
+tc__group_free(s->ctx,at[first]),tc__group_free(s->ctx,at[last]);
+at[first]=early?k:NULL,at[last]=early?NULL:k;
+return 1;
+}
+static int tc__total_join(tc__schedule*s,const tc__dialect*l,int device){
+int ok=1,made;
+for(size_t at=0;ok&&at<s->kernel.count;at++){
+tc__group*k=s->kernel.at[at];
+made=!k||k->target.device!=device||!tc__down_sums(k);
+for(size_t far=1;ok&&far<s->kernel.count&&!made;far++){
+size_t product[]={at+far,at-far};
+for(int i=0;ok&&i<2&&!made;i++)
+if(product[i]<s->kernel.count&&s->kernel.at[product[i]])
+ok=tc__total_two(s,l,product[i],at,&made);
+}
+}
+return ok;
+}
 static int tc__schedule_join_on(tc__schedule*s,const tc__dialect*d,int device){
 size_t kept=0;
 if(s->apart||!tc__join_rows(s,d,device))return s->apart;
 if(d->takes_beside&&!tc__beside_join(s,d,device))return 0;
 if(d->takes_down&&!tc__down_join(s,d,device))return 0;
+if(d->takes_down&&d->lower&&!tc__total_join(s,d,device))return 0;
 for(size_t i=0;i<s->kernel.count;i++)
 if(s->kernel.at[i])s->kernel.at[kept++]=s->kernel.at[i];
 s->kernel.count=kept;
@@ -70169,6 +70334,7 @@ TC__COLS_bits(TC__LN,BITWISE_NOT),
 {NULL},
 {NULL},
 {NULL},
+{NULL},
 };
 static const tc__fold_fn TC__LN(fold)[TC_OP_COUNT][TC_DTYPE_COUNT]={
 TC__COLS_promote(TC__FN,ADD),
@@ -70191,6 +70357,7 @@ TC__COLS_promote(TC__FN,MINIMUM),
 {NULL},
 TC__COLS_logic(TC__FN,LOGICAL_AND),
 TC__COLS_logic(TC__FN,LOGICAL_OR),
+{NULL},
 {NULL},
 {NULL},
 {NULL},

@@ -267,6 +267,7 @@ NULL,
 NULL,
 NULL,
 NULL,
+NULL,
 };
 // ---- gen/out/text_cuda_types.inc
 static const char*const tc__text_cuda_types[]={
@@ -463,6 +464,18 @@ static const char*const tc__text_cuda_shared[]={
 "}",
 "// fn: bar_sync",
 "TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(id), \"r\"(threads) : \"memory\"); }",
+"// fn: warp_arrives_last",
+"TC_FN bool TC_N(warp_arrives_last)(unsigned *ticket, unsigned n) {",
+"    unsigned before = 0;",
+"    __threadfence();",
+"    __syncwarp();",
+"    if (threadIdx.x % 32 == 0) before = atomicAdd(ticket, 1u);",
+"    before = __shfl_sync(~0u, before, 0);",
+"    if (before + 1 < n) return false;",
+"    __threadfence();",
+"    if (threadIdx.x % 32 == 0) *ticket = 0;",
+"    return true;",
+"}",
 "// fn: arrives_last",
 "template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {",
 "    __shared__ unsigned before;",
@@ -496,6 +509,10 @@ static const char*const tc__text_cuda_halves[]={
 "}",
 "// fn: of_bf16",
 "TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }",
+"// fn: add_f16",
+"TC_FN void TC_N(add_f16)(float &a, float &b, unsigned w) { a += TC_N(of_f16)((tc_u16)w), b += TC_N(of_f16)((tc_u16)(w >> 16)); }",
+"// fn: add_bf16",
+"TC_FN void TC_N(add_bf16)(float &a, float &b, unsigned w) { a += __uint_as_float(w << 16), b += __uint_as_float(w & 0xffff0000u); }",
 "// fn: pack_f16",
 "TC_FN unsigned TC_N(pack_f16)(float a, float b) {",
 "    unsigned w;",
@@ -2063,7 +2080,7 @@ static const char*const tc__text_cuda_mapped[]={
 "    __device__ __forceinline__ void begin(int arrivals = 1) {",
 "        if (threadIdx.x == 0) {",
 "            #pragma unroll",
-"            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32 * P::cluster);",
+"            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32 * P::cluster + 2 * P::total);",
 "            TC_N(semaphores_are_set)();",
 "        }",
 "        if constexpr (P::cluster > 1) meet();",
@@ -2257,6 +2274,63 @@ static const char*const tc__text_cuda_mapped[]={
 "        }",
 "    }",
 "};",
+"// fn: total_meets",
+"template <class P, class I, class Give> TC_FN void TC_N(total_meets)(float (&sum)[8], unsigned *tickets, float *work, I ticket, int mine, int across, Give give) {",
+"    const int lane = threadIdx.x % 32;",
+"    #pragma unroll",
+"    for (int q = 0; q < 8; q++) sum[q] += __shfl_xor_sync(~0u, sum[q], 16);",
+"    #pragma unroll",
+"    for (int q = 0; q < 8; q++) sum[q] += __shfl_xor_sync(~0u, sum[q], 8);",
+"    #pragma unroll",
+"    for (int q = 0; q < 8; q++)",
+"        if (q / 2 == lane / 8) work[mine * P::rows + lane % 8 * 8 + q] = sum[q];",
+"    if (!TC_N(warp_arrives_last)(tickets + ticket, across)) return;",
+"    #pragma unroll",
+"    for (int l = lane; l < 64; l += 32) {",
+"        float all = 0;",
+"        for (int c = 0; c < across; c++) all += TC_N(peek)(&work[c * P::rows + l]);",
+"        give(l, &all);",
+"    }",
+"}",
+"// fn: mapped_total",
+"template <class P, class Ring, class I, class Total> TC_FN void TC_N(mapped_total)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Total total) {",
+"    typedef TC_N(mapped_tile)<P, I> Tile;",
+"    enum : int { parts = (P::rows + 64) / 128 };",
+"    const int lane = threadIdx.x % 32, first = threadIdx.x / 32 - P::threads / 32 - 1, eight = lane % 8, own = lane / 8;",
+"    const int across = (int)((n + (P::cols - 1)) / P::cols);",
+"    #pragma unroll 1",
+"    for (t = Tile::first(t); t < Tile::count(m, n); t += Tile::jump()) {",
+"        const Tile tile(t, m, n, depth);",
+"        const int mine = (int)tile.col / P::cols;",
+"        float sum[parts][8] = {};",
+"        #pragma unroll 1",
+"        for (int step = 0; step < tile.steps; step++, ring.next()) {",
+"            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);",
+"            if (step % across == mine) {",
+"                #pragma unroll",
+"                for (int i = 0; i < parts; i++) {",
+"                    if ((first + 2 * i) * 64 >= P::rows) break;",
+"                    const char *const lines = ring.memory + ring.at * Ring::size + (first + 2 * i) * (64 * Ring::line) + own * 128;",
+"                    #pragma unroll",
+"                    for (int k = 0; k < P::depth; k += 4) {",
+"                        const tc_pack<unsigned, 4> x = *(const tc_pack<unsigned, 4> *)&lines[k * 128 + (eight ^ own ^ (k & 4)) * 16];",
+"                        #pragma unroll",
+"                        for (int q = 0; q < 4; q++) P::add(sum[i][2 * q], sum[i][2 * q + 1], x.at[q]);",
+"                    }",
+"                }",
+"            }",
+"            ring.free(ring.at);",
+"        }",
+"        #pragma unroll",
+"        for (int i = 0; i < parts; i++) {",
+"            const int line = (first + 2 * i) * 64;",
+"            if (line >= P::rows) break;",
+"            TC_N(total_meets)<P>(sum[i], tickets, work + tile.row * across + line, tile.row / 64 + first + 2 * i, mine, across, [&](int l, const float *all) {",
+"                if (!P::ragged_rows || tile.row + line + l < m) total(0, tile.row + line + l, all);",
+"            });",
+"        }",
+"    }",
+"}",
 "// fn: mapped_multiply",
 "template <class P, class Sums, class Ring, class I, class Meanwhile, class Give>",
 "TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Meanwhile meanwhile, Give give) {",
@@ -2272,8 +2346,8 @@ static const char*const tc__text_cuda_mapped[]={
 "    }",
 "}",
 "// fn: mapped",
-"template <template <class, class, class> class Multiplied, class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>",
-"TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result) {",
+"template <template <class, class, class> class Multiplied, class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result, class Total>",
+"TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result, Total total) {",
 "    typedef TC_N(mapped_tile)<P, I> Tile;",
 "    typedef TC_N(mapped_ring)<P> Ring;",
 "    typedef Multiplied<P, L, R> Sums;",
@@ -2284,8 +2358,11 @@ static const char*const tc__text_cuda_mapped[]={
 "    ring.begin();",
 "    const I tiles = Tile::count(m, n), jump = Tile::jump();",
 "    if constexpr (P::threads == 256)",
-"        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<!P::relay \? 40 : P::by_row \? 120 : 104>();",
+"        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<P::total \? 56 : !P::relay \? 40 : P::by_row \? 120 : 104>();",
 "    if ((int)threadIdx.x >= P::threads + P::relay) {",
+"        const int warp = threadIdx.x / 32 - (P::threads + P::relay) / 32;",
+"        if constexpr (P::total)",
+"            if (warp == 1 || warp == 2) TC_N(mapped_total)<P>(ring, tickets, work, j, m, n, depth, total);",
 "        if ((int)threadIdx.x != P::threads + P::relay) return;",
 "        ring.parity = 1;",
 "        #pragma unroll 1",
@@ -2322,7 +2399,7 @@ static const char*const tc__text_cuda_mapped[]={
 "        relay.parity ^= 1;",
 "        TC_N(mapped_results)<P, tc_u16>(Tile(end, m, n, depth), relay, true, m, n, ahead, result);",
 "    } else {",
-"        if constexpr (P::threads == 256) TC_N(registers_take)<232>();",
+"        if constexpr (P::threads == 256) TC_N(registers_take)<P::total \? 224 : 232>();",
 "        TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [](const Tile &) {}, [&](const Tile &tile, Sums &sums) {",
 "            TC_N(mapped_results)<P, float>(tile, sums, ring.lines(), m, n, ahead, result);",
 "        });",
@@ -5511,6 +5588,7 @@ int64_t shares;
 int width;
 int lines;
 int cluster;
+int total;
 int relay;
 tc__relay halves;
 int depth;
@@ -5908,6 +5986,7 @@ if(t->way==TC__WAY_SPLIT&&
 return 0;
 if(g->target.checked&&t->rows*t->cols>128*128)
 return 0;
+if(q->total&&t->way!=TC__WAY_MAPPED)return 0;
 if(!tc__tile_has_registers(q,t))return 0;
 if(t->way==TC__WAY_MAPPED&&t->cols%TC__MAP_LINE&&q->right.along!=TC__DEPTH)
 return 0;
@@ -5987,7 +6066,7 @@ int mapped=q->form==TC__PRODUCT_TILES&&q->tile&&q->tile->way>=TC__WAY_MAPPED;
 return q->threads+(mapped?TC__MAP_BRINGERS:0);
 }
 static int tc__tiles_cluster(const tc__group*g,const tc__product*q){
-if(q->tile->way!=TC__WAY_MAPPED||g->target.cluster<2)return 1;
+if(q->tile->way!=TC__WAY_MAPPED||g->target.cluster<2||q->total)return 1;
 if(g->shape.windows.channels||tc__ix_value(tc__tiles_high(g,q))%2)return 1;
 return tc__operand_is_skew(g,q,&q->left)||tc__operand_is_skew(g,q,&q->right)?2
 :1;
@@ -6139,9 +6218,10 @@ q->row=tc__padded(k*tc__dtypes[tc__left_rows(g)->dtype].bytes,TC__PRODUCT_GROUP)
 q->shared=tc__ix_const(q->made*q->row+q->parts*q->few*q->cover*bytes);
 q->blocks=tc__rows_blocks(g,q);
 }
-static tc__product tc__product_plan(const tc__group*g){
+static tc__product tc__product_plan_with(const tc__group*g,int total){
 tc__product q;
 memset(&q,0,sizeof q);
+q.total=total;
 q.dtype=g->body.node.at[tc__left_of(g)]->dtype;
 if(q.dtype==TC_F32&&tc__product_is_of_f8(g))q.dtype=TC_F16;
 q.half=tc__is_half(q.dtype);
@@ -6166,7 +6246,7 @@ q.kind=8;
 }else if(tc__product_is_mapped(g,&q)){
 q.kind=q.half?5:6;
 q.left.bring=q.right.bring=TC__BRING_ASYNC;
-q.halves=tc__relay_of(g);
+if(!total)q.halves=tc__relay_of(g);
 if(!q.half)q.right.along=TC__DEPTH,q.right.width=4;
 }else if(tc__product_is_held(g,&q)){
 q.kind=7,q.left.bring=TC__BRING_ASYNC;
@@ -6175,6 +6255,15 @@ q.width=tc__result_width(g);
 tc__plan_tiles(g,&q);
 }
 return q;
+}
+static tc__product tc__product_plan(const tc__group*g){
+return tc__product_plan_with(g,tc__total_of(g)!=NULL);
+}
+static int tc__product_takes_total(const tc__group*g){
+tc__product q=tc__product_plan_with(g,1),plain=tc__product_plan_with(g,0);
+return q.form==TC__PRODUCT_TILES&&q.tile->way==TC__WAY_MAPPED&&q.half&&
+q.left.along==TC__ROW&&q.slices==1&&!g->shape.windows.channels&&
+plain.tile==q.tile&&plain.slices==1&&plain.cluster==1&&!plain.relay;
 }
 static int tc__product_relay_fits(const tc__group*g,int v){
 tc__product q=tc__product_plan(g);
@@ -9872,6 +9961,7 @@ tc__down_plan_shared(g,&rows,p,columns);
 }
 static int tc__device_takes_down(const tc__group*g){
 tc__down_plan p;
+if(g->shape.kind==TC__CONTRACTION)return tc__product_takes_total(g);
 return tc__down_plan_of(g,&p);
 }
 // ---- gen/device/down.c
@@ -10640,6 +10730,11 @@ tc__relist_store(l,rounded,w.made,lane);
 tc__hole_elements_end(t,w.width);
 tc__hole_close(l);
 }
+static uint32_t tc__columns_end(const tc__group*g){
+uint32_t id=tc__contract_of(g)->id;
+while(g->body.node.at[id]->op!=TC_OP_END)id++;
+return id;
+}
 static void tc__result_hole(tc__producer*t,int width,tc__hole hole,const tc__relay*r){
 tc__relist*l=&t->l;
 const tc__group*g=l->from;
@@ -10653,7 +10748,8 @@ width);
 w.row=TC__ROW,w.line=tc__operand_variable(TC__COL,TC__COL,width),w.deep=-1;
 tc__hole_open(l,&w);
 tc__ix lane=tc__hole_elements(t,width,TC__COL,w.line,g->shape.cols);
-for(uint32_t id=t->rows;id<g->body.node.count;id++){
+uint32_t rows=t->q.total?tc__columns_end(g):(uint32_t)g->body.node.count;
+for(uint32_t id=t->rows;id<rows;id++){
 const tc__node*n=g->body.node.at[id];
 if(n==given)
 tc__relist_load(l,n,w.buffer,lane);
@@ -10665,6 +10761,25 @@ else if(n->op!=TC_OP_END&&!tc__opens(n))
 tc__relist_copy(l,n);
 }
 tc__hole_elements_end(t,width);
+tc__hole_close(l);
+}
+static void tc__total_hole(tc__producer*t){
+tc__relist*l=&t->l;
+const tc__group*g=l->from;
+const tc__node*total=tc__total_of(g);
+tc__hole_words w;
+memset(&w,0,sizeof w);
+w.made=-1,w.hole=TC__HOLE_TOTAL,w.width=1,w.along=TC__ROW;
+w.buffer=tc__relist_buffer(l,TC__BUF_GIVEN,TC_F32,1);
+w.row=-1,w.line=TC__ROW,w.deep=-1;
+tc__hole_open(l,&w);
+for(uint32_t id=tc__columns_end(g);id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if(n==total)
+tc__relist_load(l,n,w.buffer,tc__ix_const(0));
+else if(n->op!=TC_OP_END)
+tc__relist_copy(l,n);
+}
 tc__hole_close(l);
 }
 static int tc__template_leaves(const tc__group*g,tc__ix extent,int64_t by){
@@ -10703,7 +10818,7 @@ n[TC__TILES_RAGGED_ROWS]=tc__template_leaves(g,q->m,tile->rows);
 n[TC__TILES_RAGGED_COLS]=tc__template_leaves(g,g->shape.cols,tile->cols);
 n[TC__TILES_RAGGED_DEPTH]=tc__template_leaves(g,tc__depth_of(g),q->depth);
 n[TC__TILES_LAST]=n[TC__TILES_TURNS]=0,n[TC__TILES_CLUSTER]=q->cluster;
-n[TC__TILES_BY_ROW]=n[TC__TILES_RELAY]=0;
+n[TC__TILES_BY_ROW]=n[TC__TILES_RELAY]=0,n[TC__TILES_TOTAL]=q->total;
 if(tile->way>=TC__WAY_MAPPED)tc__mapped_numbers_of(g,q,n);
 for(int side=0;side<2;side++){
 const tc__staged*o=side?&q->right:&q->left;
@@ -10736,6 +10851,14 @@ q->slices>1&&!tc__ix_equals(tc__depth_of(g),q->slices*q->length);
 n[TC__SKINNY_MAKING]=t->plan.sharing,n[TC__SKINNY_STEPS]=q->ahead?q->steps:0;
 n[TC__SKINNY_EARLY]=early;
 }
+static void tc__total_buffers(tc__producer*t,int64_t*attr){
+const tc__product*q=&t->q;
+int64_t high=tc__ix_value(tc__tiles_high(t->l.from,q))*q->tile->rows,
+across=tc__ix_value(tc__tiles_across(t->l.from,q));
+attr[TC__TEMPLATE_TICKETS]=
+tc__relist_buffer(&t->l,TC__BUF_TICKET,TC_I32,high/TC__MAP_LINE);
+attr[TC__TEMPLATE_SUMS]=tc__relist_buffer(&t->l,TC__BUF_WORK,TC_F32,high*across);
+}
 static void tc__template_buffers(tc__producer*t,int64_t*attr){
 const tc__product*q=&t->q;
 int dtype=tc__register_dtype(q->dtype);
@@ -10743,6 +10866,7 @@ attr[TC__TEMPLATE_TICKETS]=attr[TC__TEMPLATE_SUMS]=-1;
 int64_t bytes=tc__ix_value(q->shared)-(t->plan.sharing?q->made*q->row:0);
 attr[TC__TEMPLATE_SHARED]=tc__relist_buffer(&t->l,TC__BUF_SHARED,dtype,
 bytes/(int64_t)tc__dtypes[dtype].bytes);
+if(q->total)tc__total_buffers(t,attr);
 if(q->slices==1)return;
 attr[TC__TEMPLATE_TICKETS]=
 tc__relist_buffer(&t->l,TC__BUF_TICKET,TC_I32,q->shares*tc__slice_tickets(q));
@@ -10766,6 +10890,7 @@ tc__operand_hole(t,&q->right,TC__HOLE_RIGHT_ONE,TC__DEPTH,1,dtype);
 const tc__relay*halves=q->relay?&q->halves:NULL;
 if(halves)tc__rounded_hole(t,halves);
 tc__result_hole(t,width,TC__HOLE_RESULT,halves);
+if(q->total)tc__total_hole(t);
 }
 static void tc__skinny_holes(tc__producer*t,tc_ctx*c,int ahead,int early){
 const tc__product*q=&t->q;
@@ -11451,6 +11576,7 @@ int64_t bytes,sums,threads,slices;
 int64_t rows,cols,batches;
 int64_t cluster;
 int near;
+int total;
 int64_t left,
 tickets;
 }tc__template_facts;
@@ -11458,12 +11584,13 @@ static tc__template_facts tc__device_template_facts(const tc__node*n,int64_t ele
 const int64_t*number=n->attr+TC__TEMPLATE_NUMBERS;
 int64_t sum=(int64_t)tc__dtypes[n->dtype].bytes;
 tc__template_facts f;
-f.cluster=1,f.near=0,f.left=f.tickets=0;
+f.cluster=1,f.near=f.total=0,f.left=f.tickets=0;
 if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_TILES){
 f.bytes=tc__device_tiles_bytes(number,element,sum);
 f.threads=number[TC__TILES_THREADS],f.slices=number[TC__TILES_SLICES];
 f.sums=number[TC__TILES_ROWS]*number[TC__TILES_COLS]/f.threads;
 f.rows=number[TC__TILES_ROWS],f.cols=number[TC__TILES_COLS];
+f.total=number[TC__TILES_TOTAL]!=0;
 f.batches=number[TC__TILES_BATCHES],f.cluster=number[TC__TILES_CLUSTER];
 }else if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_CHAIN){
 f.bytes=tc__device_chain_bytes(number);
@@ -11495,7 +11622,7 @@ uint32_t holes=0,end=tc__loop_end(d->k,n->id);
 for(uint32_t id=n->id+1;id<end;id=tc__loop_end(d->k,id)+1){
 const tc__node*hole=d->k->body.node.at[id];
 if(hole->op!=TC_OP_HOLE||hole->attr[TC__HOLE_HOLE]<0||
-hole->attr[TC__HOLE_HOLE]>(int64_t)TC__HOLE_RESULT_NEXT||
+hole->attr[TC__HOLE_HOLE]>(int64_t)TC__HOLE_TOTAL||
 holes>>hole->attr[TC__HOLE_HOLE]&1)
 return 0;
 holes|=(uint32_t)1<<hole->attr[TC__HOLE_HOLE];
@@ -11526,6 +11653,7 @@ return due;
 if(n->attr[TC__TEMPLATE_NAME]==TC__TEMPLATE_DECODE)
 return due|1<<TC__HOLE_VALUE|1<<TC__HOLE_SCORE|1<<TC__HOLE_SHARE;
 if(tiles&&number[TC__TILES_RELAY])due|=1<<TC__HOLE_ROUNDED;
+if(tiles&&number[TC__TILES_TOTAL])due|=1<<TC__HOLE_TOTAL;
 if(tiles&&number[TC__TILES_WAY]==(int64_t)TC__WAY_SPLIT)
 due|=1<<TC__HOLE_LEFT_ONE|1<<TC__HOLE_RIGHT_ONE;
 if(!tiles&&number[TC__SKINNY_AHEAD])due|=1<<TC__HOLE_AHEAD;
@@ -11546,6 +11674,17 @@ return product>0&&blocks%product==0&&(f->batches||blocks==product);
 static int tc__device_has_slices(const tc__device_verifier*d,const tc__node*n,
 const tc__template_facts*f){
 int64_t tickets=n->attr[TC__TEMPLATE_TICKETS],sums=n->attr[TC__TEMPLATE_SUMS];
+if(f->total){
+const tc__kbuf*t=&d->k->buffer.at[tickets<0?0:tickets],
+*w=&d->k->buffer.at[sums<0?0:sums];
+int64_t high=((tc__ix_hi(d->ix,n->attr[TC__TEMPLATE_ROWS])-1)/f->rows+1)*
+f->rows,
+across=(tc__ix_hi(d->ix,n->attr[TC__TEMPLATE_COLS])-1)/f->cols+1;
+return f->slices==1&&tickets>=0&&sums>=0&&t->place==TC__BUF_TICKET&&
+w->place==TC__BUF_WORK&&
+tc__ix_lo(d->ix,t->numel)>=high/TC__MAP_LINE&&
+tc__ix_lo(d->ix,w->numel)>=high*across;
+}
 if(f->slices==1||f->near)return 1;
 if(tickets<0||sums<0||!tc__ix_is_const(d->blocks))return 0;
 int64_t shares=tc__ix_value(d->blocks)/f->slices;
@@ -13924,6 +14063,12 @@ tc__line(p);
 tc__put(p->out,"TC_FN float of(tc_u16 b) { return tc_of_%s(b); }\n",
 tc__dtypes[dtype].name);
 }
+if(name==TC__TEMPLATE_TILES&&n->attr[TC__TEMPLATE_NUMBERS+TC__TILES_TOTAL]){
+tc__line(p);
+tc__put(p->out,
+"TC_FN void add(float &a, float &b, unsigned w) { tc_add_%s(a, b, w); }\n",
+tc__dtypes[dtype].name);
+}
 if(way>=TC__WAY_GROUPS){
 tc__line(p);
 tc__put(p->out,"enum : int { units = %d };\n",tc__cuda_units(p,n,end,dtype));
@@ -13977,8 +14122,7 @@ return hole->attr[TC__HOLE_HOLE]==TC__HOLE_ROUNDED?"before":"ahead";
 }
 static void tc__cuda_hole_head(tc__printer*p,const tc__node*n,int loaded){
 const int64_t*a=n->attr;
-int result=
-a[TC__HOLE_HOLE]==TC__HOLE_RESULT||a[TC__HOLE_HOLE]==TC__HOLE_RESULT_NEXT,
+int result=a[TC__HOLE_HOLE]>=(int64_t)TC__HOLE_RESULT,
 given=a[TC__HOLE_BUFFER]>=0;
 int rows=a[TC__HOLE_HOLE]==TC__HOLE_ROWS;
 tc__line(p);
@@ -14104,7 +14248,10 @@ tc__put_ix(p,a[i]);
 const char*rounded=a[TC__TEMPLATE_NUMBERS+TC__TILES_RELAY]
 ?"right_map, before, rounded"
 :"right_map, 0, 0";
-tc__put(p->out,", left_map, %s, ahead, result);\n",held?"right":rounded);
+tc__put(p->out,", left_map, %s, ahead, result%s);\n",held?"right":rounded,
+held?""
+:a[TC__TEMPLATE_NUMBERS+TC__TILES_TOTAL]?", total"
+:", 0");
 }
 static void tc__cuda_template_call(tc__printer*p,const tc__node*n,uint32_t end){
 const int64_t*a=n->attr,*number=a+TC__TEMPLATE_NUMBERS;

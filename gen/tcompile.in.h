@@ -630,6 +630,7 @@
 #include "kernel/down_host.c"
 #include "kernel/ahead.c"
 #include "kernel/down.c"
+#include "kernel/down_product.c"
 #include "kernel/dots.c"
 #include "kernel/contract.c"
 #include "kernel/contract_plan.c"

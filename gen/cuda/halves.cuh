@@ -17,6 +17,13 @@ TC_FN tc_u16 TC_N(bits_f16)(float f) {
 // fn: of_bf16
 TC_FN float TC_N(of_bf16)(tc_u16 b) { return __uint_as_float((unsigned)b << 16); }
 
+// fn: add_f16
+// Adds the halves of a word, the first in its low part.
+TC_FN void TC_N(add_f16)(float &a, float &b, unsigned w) { a += TC_N(of_f16)((tc_u16)w), b += TC_N(of_f16)((tc_u16)(w >> 16)); }
+
+// fn: add_bf16
+TC_FN void TC_N(add_bf16)(float &a, float &b, unsigned w) { a += __uint_as_float(w << 16), b += __uint_as_float(w & 0xffff0000u); }
+
 // fn: pack_f16
 // Two halves in a word, the first in its low part.
 TC_FN unsigned TC_N(pack_f16)(float a, float b) {

@@ -22,6 +22,11 @@
 // the depth (lines of 64 bytes) take 1.0 to 1.04 of the time, and pairs of blocks 0.99 to 1.07: what limits long runs is power, the
 // same kernel takes 70 us at first and 79 after 300 launches.
 //
+// Where the left operand's lines are summed, too (`total`: the gradient of a bias beside that of the weight), two warps beside the
+// one that orders copies read them in the ring. On an H200 3072 x 768 x 8192 takes 68.5 us so, not 66.1, and 20 us of a kernel that
+// reads it once more are over. What limits is shared memory: where tiles of the first columns do all steps 79 us, by matrix units with
+// a right operand of ones 86.
+//
 // A prototype on an H200, against cuBLAS: 4096 x 4096 x 4096 1.01, 8192 1.02, 2048 1.00; one tile for each block 0.96 at 4096; clusters of
 // two blocks that share an operand 0.7. Results that came in turns where they need not took 8192 x 50304 x 768 from 1.1 to 1.26 ms,
 // strips as high as L2 keeps their rows from 1.1 to 0.94.
@@ -283,7 +288,7 @@ template <class P> struct TC_N(mapped_ring) {
     __device__ __forceinline__ void begin(int arrivals = 1) {
         if (threadIdx.x == 0) {
             #pragma unroll
-            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32 * P::cluster);
+            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32 * P::cluster + 2 * P::total);
             TC_N(semaphores_are_set)();
         }
         if constexpr (P::cluster > 1) meet();
@@ -505,6 +510,69 @@ template <class P, class L, class R> struct TC_N(mapped_sums_f8) : TC_N(mapped_s
     }
 };
 
+// fn: total_meets
+// Sums of eight lines by four lanes each; the last of the tiles beside each other gives those of all, a lane two of the lines.
+template <class P, class I, class Give> TC_FN void TC_N(total_meets)(float (&sum)[8], unsigned *tickets, float *work, I ticket, int mine, int across, Give give) {
+    const int lane = threadIdx.x % 32;
+    #pragma unroll
+    for (int q = 0; q < 8; q++) sum[q] += __shfl_xor_sync(~0u, sum[q], 16);
+    #pragma unroll
+    for (int q = 0; q < 8; q++) sum[q] += __shfl_xor_sync(~0u, sum[q], 8);
+    #pragma unroll
+    for (int q = 0; q < 8; q++)
+        if (q / 2 == lane / 8) work[mine * P::rows + lane % 8 * 8 + q] = sum[q];
+    if (!TC_N(warp_arrives_last)(tickets + ticket, across)) return;
+    #pragma unroll
+    for (int l = lane; l < 64; l += 32) {
+        float all = 0;
+        for (int c = 0; c < across; c++) all += TC_N(peek)(&work[c * P::rows + l]);
+        give(l, &all);
+    }
+}
+
+// fn: mapped_total
+// Sums of the left operand's lines over all of k, by two warps that have nothing else to do: they read in the ring what is
+// multiplied. Each has every other 64 lines, a thread eight of them at every fourth place of a step. Tiles beside each other
+// share steps, as shared memory is nearly all that those who multiply need; the last of them to be done adds what all have.
+template <class P, class Ring, class I, class Total> TC_FN void TC_N(mapped_total)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Total total) {
+    typedef TC_N(mapped_tile)<P, I> Tile;
+    enum : int { parts = (P::rows + 64) / 128 };
+    const int lane = threadIdx.x % 32, first = threadIdx.x / 32 - P::threads / 32 - 1, eight = lane % 8, own = lane / 8;
+    const int across = (int)((n + (P::cols - 1)) / P::cols);
+    #pragma unroll 1
+    for (t = Tile::first(t); t < Tile::count(m, n); t += Tile::jump()) {
+        const Tile tile(t, m, n, depth);
+        const int mine = (int)tile.col / P::cols;
+        float sum[parts][8] = {};
+        #pragma unroll 1
+        for (int step = 0; step < tile.steps; step++, ring.next()) {
+            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
+            if (step % across == mine) {
+                #pragma unroll
+                for (int i = 0; i < parts; i++) {
+                    if ((first + 2 * i) * 64 >= P::rows) break;
+                    const char *const lines = ring.memory + ring.at * Ring::size + (first + 2 * i) * (64 * Ring::line) + own * 128;
+                    #pragma unroll
+                    for (int k = 0; k < P::depth; k += 4) {
+                        const tc_pack<unsigned, 4> x = *(const tc_pack<unsigned, 4> *)&lines[k * 128 + (eight ^ own ^ (k & 4)) * 16];
+                        #pragma unroll
+                        for (int q = 0; q < 4; q++) P::add(sum[i][2 * q], sum[i][2 * q + 1], x.at[q]);
+                    }
+                }
+            }
+            ring.free(ring.at);
+        }
+        #pragma unroll
+        for (int i = 0; i < parts; i++) {
+            const int line = (first + 2 * i) * 64;
+            if (line >= P::rows) break;
+            TC_N(total_meets)<P>(sum[i], tickets, work + tile.row * across + line, tile.row / 64 + first + 2 * i, mine, across, [&](int l, const float *all) {
+                if (!P::ragged_rows || tile.row + line + l < m) total(0, tile.row + line + l, all);
+            });
+        }
+    }
+}
+
 // fn: mapped_multiply
 // What groups of warps that multiply do with the block's tiles, from t on; `give` is what they do with the sums of one, and
 // `meanwhile` what they do while the last of these come.
@@ -524,8 +592,8 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
 
 // fn: mapped
 // j: of the launch's blocks. m: rows of a batch; n, depth: columns, and k.
-template <template <class, class, class> class Multiplied, class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>
-TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result) {
+template <template <class, class, class> class Multiplied, class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result, class Total>
+TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result, Total total) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
     typedef Multiplied<P, L, R> Sums;
@@ -536,8 +604,11 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
     ring.begin();
     const I tiles = Tile::count(m, n), jump = Tile::jump();
     if constexpr (P::threads == 256)
-        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<!P::relay ? 40 : P::by_row ? 120 : 104>();
+        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<P::total ? 56 : !P::relay ? 40 : P::by_row ? 120 : 104>();
     if ((int)threadIdx.x >= P::threads + P::relay) {
+        const int warp = threadIdx.x / 32 - (P::threads + P::relay) / 32;
+        if constexpr (P::total)
+            if (warp == 1 || warp == 2) TC_N(mapped_total)<P>(ring, tickets, work, j, m, n, depth, total);
         if ((int)threadIdx.x != P::threads + P::relay) return;
         ring.parity = 1; // stages are empty
         #pragma unroll 1
@@ -574,7 +645,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
         relay.parity ^= 1; // it is behind that tile
         TC_N(mapped_results)<P, tc_u16>(Tile(end, m, n, depth), relay, true, m, n, ahead, result);
     } else {
-        if constexpr (P::threads == 256) TC_N(registers_take)<232>();
+        if constexpr (P::threads == 256) TC_N(registers_take)<P::total ? 224 : 232>();
         TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [](const Tile &) {}, [&](const Tile &tile, Sums &sums) {
             TC_N(mapped_results)<P, float>(tile, sums, ring.lines(), m, n, ahead, result);
         });

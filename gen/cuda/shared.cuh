@@ -102,6 +102,20 @@ TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
 // Threads of a block, so many, meet at one of its barriers.
 TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
 
+// fn: warp_arrives_last
+// Whether this warp is the last of n that share the ticket, as arrives_last says it of blocks.
+TC_FN bool TC_N(warp_arrives_last)(unsigned *ticket, unsigned n) {
+    unsigned before = 0;
+    __threadfence();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) before = atomicAdd(ticket, 1u);
+    before = __shfl_sync(~0u, before, 0);
+    if (before + 1 < n) return false;
+    __threadfence();
+    if (threadIdx.x % 32 == 0) *ticket = 0;
+    return true;
+}
+
 // fn: arrives_last
 // Whether this block is the last of n that share the ticket: it sees what all of them have written.
 // The ticket is 0 again afterwards. N: threads that come, the first of the block; 0 = all do.

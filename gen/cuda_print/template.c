@@ -91,6 +91,12 @@ static void tc__cuda_product_struct(tc__printer *p, const tc__node *n, uint32_t 
         tc__put(p->out, "TC_FN float of(tc_u16 b) { return tc_of_%s(b); }\n",
                 tc__dtypes[dtype].name);
     }
+    if (name == TC__TEMPLATE_TILES && n->attr[TC__TEMPLATE_NUMBERS + TC__TILES_TOTAL]) {
+        tc__line(p);
+        tc__put(p->out,
+                "TC_FN void add(float &a, float &b, unsigned w) { tc_add_%s(a, b, w); }\n",
+                tc__dtypes[dtype].name);
+    }
     if (way >= TC__WAY_GROUPS) {
         tc__line(p);
         tc__put(p->out, "enum : int { units = %d };\n", tc__cuda_units(p, n, end, dtype));
@@ -154,8 +160,7 @@ static const char *tc__cuda_before(const tc__node *hole) {
 // `auto left = [&](int, int r, int q, tc_u16 *given0) {`
 static void tc__cuda_hole_head(tc__printer *p, const tc__node *n, int loaded) {
     const int64_t *a = n->attr;
-    int result =
-            a[TC__HOLE_HOLE] == TC__HOLE_RESULT || a[TC__HOLE_HOLE] == TC__HOLE_RESULT_NEXT,
+    int result = a[TC__HOLE_HOLE] >= (int64_t)TC__HOLE_RESULT,
         given = a[TC__HOLE_BUFFER] >= 0;
     int rows = a[TC__HOLE_HOLE] == TC__HOLE_ROWS;
     tc__line(p);
@@ -298,7 +303,10 @@ static void tc__cuda_mapped_call(tc__printer *p, const tc__node *n, uint32_t end
     const char *rounded = a[TC__TEMPLATE_NUMBERS + TC__TILES_RELAY]
                               ? "right_map, before, rounded"
                               : "right_map, 0, 0";
-    tc__put(p->out, ", left_map, %s, ahead, result);\n", held ? "right" : rounded);
+    tc__put(p->out, ", left_map, %s, ahead, result%s);\n", held ? "right" : rounded,
+            held                                        ? ""
+            : a[TC__TEMPLATE_NUMBERS + TC__TILES_TOTAL] ? ", total"
+                                                        : ", 0");
 }
 
 // `tc_tiles<tc_tile_halves, product, left_way, right_way>((char *)shared0, ..., left, right, result);`

@@ -277,5 +277,6 @@ static int tc__down_plan_of(const tc__group *g, tc__down_plan *p) {
 // What a device takes of sums down the columns: takes_down of tc__dialect.
 static int tc__device_takes_down(const tc__group *g) {
     tc__down_plan p;
+    if (g->shape.kind == TC__CONTRACTION) return tc__product_takes_total(g);
     return tc__down_plan_of(g, &p);
 }

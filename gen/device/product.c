@@ -239,6 +239,7 @@ static int tc__tile_has_room(const tc__group *g, const tc__product *q,
         return 0;
     if (g->target.checked && t->rows * t->cols > 128 * 128)
         return 0; // addresses need registers
+    if (q->total && t->way != TC__WAY_MAPPED) return 0;
     if (!tc__tile_has_registers(q, t)) return 0;
     if (t->way == TC__WAY_MAPPED && t->cols % TC__MAP_LINE && q->right.along != TC__DEPTH)
         return 0; // lines come 64 at a time there
@@ -342,7 +343,7 @@ static int tc__product_threads(const tc__product *q) {
 // Blocks that get the right operand together: pairs, where rows of an operand begin inside of lines, so that L2 is asked for
 // more of them than there are.
 static int tc__tiles_cluster(const tc__group *g, const tc__product *q) {
-    if (q->tile->way != TC__WAY_MAPPED || g->target.cluster < 2) return 1;
+    if (q->tile->way != TC__WAY_MAPPED || g->target.cluster < 2 || q->total) return 1;
     if (g->shape.windows.channels || tc__ix_value(tc__tiles_high(g, q)) % 2) return 1;
     return tc__operand_is_skew(g, q, &q->left) || tc__operand_is_skew(g, q, &q->right) ? 2
                                                                                        : 1;
@@ -527,9 +528,11 @@ static void tc__plan_made(const tc__group *g, tc__product *q) {
     q->blocks = tc__rows_blocks(g, q);
 }
 
-static tc__product tc__product_plan(const tc__group *g) {
+// With `total`, the sums of the left operand's rows as well.
+static tc__product tc__product_plan_with(const tc__group *g, int total) {
     tc__product q;
     memset(&q, 0, sizeof q);
+    q.total = total;
     q.dtype = g->body.node.at[tc__left_of(g)]->dtype;
     if (q.dtype == TC_F32 && tc__product_is_of_f8(g)) q.dtype = TC_F16;
     q.half = tc__is_half(q.dtype);
@@ -554,7 +557,7 @@ static tc__product tc__product_plan(const tc__group *g) {
         } else if (tc__product_is_mapped(g, &q)) {
             q.kind = q.half ? 5 : 6;
             q.left.bring = q.right.bring = TC__BRING_ASYNC;
-            q.halves = tc__relay_of(g);
+            if (!total) q.halves = tc__relay_of(g); // the same threads
             if (!q.half) q.right.along = TC__DEPTH, q.right.width = 4;
         } else if (tc__product_is_held(g, &q)) {
             q.kind = 7, q.left.bring = TC__BRING_ASYNC;
@@ -563,6 +566,19 @@ static tc__product tc__product_plan(const tc__group *g) {
         tc__plan_tiles(g, &q);
     }
     return q;
+}
+
+static tc__product tc__product_plan(const tc__group *g) {
+    return tc__product_plan_with(g, tc__total_of(g) != NULL);
+}
+
+// Whether product g has threads that sum its left operand (cuda/mapped.cuh), and is as good as without: takes_down of
+// tc__dialect.
+static int tc__product_takes_total(const tc__group *g) {
+    tc__product q = tc__product_plan_with(g, 1), plain = tc__product_plan_with(g, 0);
+    return q.form == TC__PRODUCT_TILES && q.tile->way == TC__WAY_MAPPED && q.half &&
+           q.left.along == TC__ROW && q.slices == 1 && !g->shape.windows.channels &&
+           plain.tile == q.tile && plain.slices == 1 && plain.cluster == 1 && !plain.relay;
 }
 
 // Whether value v of TC__KNOB_RELAY is not what an untuned group has, and can be.

@@ -78,6 +78,7 @@ typedef struct tc__product {
     int width;      // elements of the result that its hole gets
     int lines; // columns that a warp gives of it at a time, through its own memory; 0 = from registers
     int cluster; // blocks that get the right operand together; 1 = each has its own
+    int total;   // rows of the left operand are summed, too
     int relay;   // threads that finish results while others multiply, 0 = there are none
     tc__relay halves; // what they would get
     int depth;        // of k in a stage

@@ -366,6 +366,13 @@ static void tc__rounded_hole(tc__producer *t, const tc__relay *r) {
     tc__hole_close(l);
 }
 
+// The END of the product's columns.
+static uint32_t tc__columns_end(const tc__group *g) {
+    uint32_t id = tc__contract_of(g)->id;
+    while (g->body.node.at[id]->op != TC_OP_END) id++;
+    return id;
+}
+
 // Of sums, or of what is made of them first; NULL = nothing is.
 static void tc__result_hole(tc__producer *t, int width, tc__hole hole, const tc__relay *r) {
     tc__relist *l = &t->l;
@@ -380,7 +387,8 @@ static void tc__result_hole(tc__producer *t, int width, tc__hole hole, const tc_
     w.row = TC__ROW, w.line = tc__operand_variable(TC__COL, TC__COL, width), w.deep = -1;
     tc__hole_open(l, &w);
     tc__ix lane = tc__hole_elements(t, width, TC__COL, w.line, g->shape.cols);
-    for (uint32_t id = t->rows; id < g->body.node.count; id++) {
+    uint32_t rows = t->q.total ? tc__columns_end(g) : (uint32_t)g->body.node.count;
+    for (uint32_t id = t->rows; id < rows; id++) {
         const tc__node *n = g->body.node.at[id];
         if (n == given)
             tc__relist_load(l, n, w.buffer, lane);
@@ -392,6 +400,27 @@ static void tc__result_hole(tc__producer *t, int width, tc__hole hole, const tc_
             tc__relist_copy(l, n);
     }
     tc__hole_elements_end(t, width);
+    tc__hole_close(l);
+}
+
+// What is done with the sum of the left operand's row: what stands behind the columns.
+static void tc__total_hole(tc__producer *t) {
+    tc__relist *l = &t->l;
+    const tc__group *g = l->from;
+    const tc__node *total = tc__total_of(g);
+    tc__hole_words w;
+    memset(&w, 0, sizeof w);
+    w.made = -1, w.hole = TC__HOLE_TOTAL, w.width = 1, w.along = TC__ROW;
+    w.buffer = tc__relist_buffer(l, TC__BUF_GIVEN, TC_F32, 1);
+    w.row = -1, w.line = TC__ROW, w.deep = -1;
+    tc__hole_open(l, &w);
+    for (uint32_t id = tc__columns_end(g); id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if (n == total)
+            tc__relist_load(l, n, w.buffer, tc__ix_const(0));
+        else if (n->op != TC_OP_END)
+            tc__relist_copy(l, n);
+    }
     tc__hole_close(l);
 }
 
@@ -438,7 +467,7 @@ static void tc__tiles_numbers_of(const tc__group *g, const tc__product *q, int w
     n[TC__TILES_RAGGED_COLS] = tc__template_leaves(g, g->shape.cols, tile->cols);
     n[TC__TILES_RAGGED_DEPTH] = tc__template_leaves(g, tc__depth_of(g), q->depth);
     n[TC__TILES_LAST] = n[TC__TILES_TURNS] = 0, n[TC__TILES_CLUSTER] = q->cluster;
-    n[TC__TILES_BY_ROW] = n[TC__TILES_RELAY] = 0;
+    n[TC__TILES_BY_ROW] = n[TC__TILES_RELAY] = 0, n[TC__TILES_TOTAL] = q->total;
     if (tile->way >= TC__WAY_MAPPED) tc__mapped_numbers_of(g, q, n);
     for (int side = 0; side < 2; side++) {
         const tc__staged *o = side ? &q->right : &q->left;
@@ -473,6 +502,16 @@ static void tc__skinny_numbers_of(const tc__producer *t, int ahead, int early, i
     n[TC__SKINNY_EARLY] = early;
 }
 
+// For sums of the left operand: of each tile, and a ticket of those beside each other for 64 rows.
+static void tc__total_buffers(tc__producer *t, int64_t *attr) {
+    const tc__product *q = &t->q;
+    int64_t high = tc__ix_value(tc__tiles_high(t->l.from, q)) * q->tile->rows,
+            across = tc__ix_value(tc__tiles_across(t->l.from, q));
+    attr[TC__TEMPLATE_TICKETS] =
+        tc__relist_buffer(&t->l, TC__BUF_TICKET, TC_I32, high / TC__MAP_LINE);
+    attr[TC__TEMPLATE_SUMS] = tc__relist_buffer(&t->l, TC__BUF_WORK, TC_F32, high * across);
+}
+
 // Memory of the block; where blocks share sums, their tickets and those.
 static void tc__template_buffers(tc__producer *t, int64_t *attr) {
     const tc__product *q = &t->q;
@@ -481,6 +520,7 @@ static void tc__template_buffers(tc__producer *t, int64_t *attr) {
     int64_t bytes = tc__ix_value(q->shared) - (t->plan.sharing ? q->made * q->row : 0);
     attr[TC__TEMPLATE_SHARED] = tc__relist_buffer(&t->l, TC__BUF_SHARED, dtype,
                                                   bytes / (int64_t)tc__dtypes[dtype].bytes);
+    if (q->total) tc__total_buffers(t, attr);
     if (q->slices == 1) return;
     attr[TC__TEMPLATE_TICKETS] =
         tc__relist_buffer(&t->l, TC__BUF_TICKET, TC_I32, q->shares * tc__slice_tickets(q));
@@ -507,6 +547,7 @@ static void tc__tiles_holes(tc__producer *t, int width) {
     const tc__relay *halves = q->relay ? &q->halves : NULL;
     if (halves) tc__rounded_hole(t, halves);
     tc__result_hole(t, width, TC__HOLE_RESULT, halves);
+    if (q->total) tc__total_hole(t);
 }
 
 // The wide operand is read by vectors; the other one as k goes.

@@ -60,6 +60,7 @@ typedef struct tc__template_facts {
     int64_t rows, cols, batches; // of the result for a block; 0 = all are one product's
     int64_t cluster;             // blocks below each other that work together
     int near;                    // blocks that share are a cluster
+    int total; // sums of the left operand are shared by those beside each other
     int64_t left,
         tickets; // what a block leaves for others; tickets of those that share, 0 = of their rounds
 } tc__template_facts;
@@ -68,12 +69,13 @@ static tc__template_facts tc__device_template_facts(const tc__node *n, int64_t e
     const int64_t *number = n->attr + TC__TEMPLATE_NUMBERS;
     int64_t sum = (int64_t)tc__dtypes[n->dtype].bytes;
     tc__template_facts f;
-    f.cluster = 1, f.near = 0, f.left = f.tickets = 0;
+    f.cluster = 1, f.near = f.total = 0, f.left = f.tickets = 0;
     if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_TILES) {
         f.bytes = tc__device_tiles_bytes(number, element, sum);
         f.threads = number[TC__TILES_THREADS], f.slices = number[TC__TILES_SLICES];
         f.sums = number[TC__TILES_ROWS] * number[TC__TILES_COLS] / f.threads;
         f.rows = number[TC__TILES_ROWS], f.cols = number[TC__TILES_COLS];
+        f.total = number[TC__TILES_TOTAL] != 0;
         f.batches = number[TC__TILES_BATCHES], f.cluster = number[TC__TILES_CLUSTER];
     } else if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN) {
         f.bytes = tc__device_chain_bytes(number);
@@ -107,7 +109,7 @@ static uint32_t tc__device_holes(const tc__device_verifier *d, const tc__node *n
     for (uint32_t id = n->id + 1; id < end; id = tc__loop_end(d->k, id) + 1) {
         const tc__node *hole = d->k->body.node.at[id];
         if (hole->op != TC_OP_HOLE || hole->attr[TC__HOLE_HOLE] < 0 ||
-            hole->attr[TC__HOLE_HOLE] > (int64_t)TC__HOLE_RESULT_NEXT ||
+            hole->attr[TC__HOLE_HOLE] > (int64_t)TC__HOLE_TOTAL ||
             holes >> hole->attr[TC__HOLE_HOLE] & 1)
             return 0;
         holes |= (uint32_t)1 << hole->attr[TC__HOLE_HOLE];
@@ -140,6 +142,7 @@ static uint32_t tc__device_holes_due(const tc__node *n) {
     if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_DECODE)
         return due | 1 << TC__HOLE_VALUE | 1 << TC__HOLE_SCORE | 1 << TC__HOLE_SHARE;
     if (tiles && number[TC__TILES_RELAY]) due |= 1 << TC__HOLE_ROUNDED;
+    if (tiles && number[TC__TILES_TOTAL]) due |= 1 << TC__HOLE_TOTAL;
     if (tiles && number[TC__TILES_WAY] == (int64_t)TC__WAY_SPLIT)
         due |= 1 << TC__HOLE_LEFT_ONE | 1 << TC__HOLE_RIGHT_ONE;
     if (!tiles && number[TC__SKINNY_AHEAD]) due |= 1 << TC__HOLE_AHEAD;
@@ -164,6 +167,17 @@ static int tc__device_covers(const tc__device_verifier *d, const tc__node *n,
 static int tc__device_has_slices(const tc__device_verifier *d, const tc__node *n,
                                  const tc__template_facts *f) {
     int64_t tickets = n->attr[TC__TEMPLATE_TICKETS], sums = n->attr[TC__TEMPLATE_SUMS];
+    if (f->total) {
+        const tc__kbuf *t = &d->k->buffer.at[tickets < 0 ? 0 : tickets],
+                       *w = &d->k->buffer.at[sums < 0 ? 0 : sums];
+        int64_t high = ((tc__ix_hi(d->ix, n->attr[TC__TEMPLATE_ROWS]) - 1) / f->rows + 1) *
+                       f->rows,
+                across = (tc__ix_hi(d->ix, n->attr[TC__TEMPLATE_COLS]) - 1) / f->cols + 1;
+        return f->slices == 1 && tickets >= 0 && sums >= 0 && t->place == TC__BUF_TICKET &&
+               w->place == TC__BUF_WORK &&
+               tc__ix_lo(d->ix, t->numel) >= high / TC__MAP_LINE &&
+               tc__ix_lo(d->ix, w->numel) >= high * across;
+    }
     if (f->slices == 1 || f->near) return 1;
     if (tickets < 0 || sums < 0 || !tc__ix_is_const(d->blocks)) return 0;
     int64_t shares = tc__ix_value(d->blocks) / f->slices;

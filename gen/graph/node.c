@@ -174,13 +174,14 @@ typedef enum tc__hole {
     TC__HOLE_ROWS, // makes rows of the left operand: of turn `row`, by all threads together
     TC__HOLE_SHARE,  // what the result is multiplied with, of a row's maximum and sum
     TC__HOLE_RESULT, // what is done with elements of the result
-    TC__HOLE_RESULT_NEXT
+    TC__HOLE_RESULT_NEXT,
+    TC__HOLE_TOTAL // what is done with a row's sum of the left operand
 } tc__hole;
 
 static const char *const tc__hole_names[] = {
-    "left",      "right",      "left_one", "right_one", "ahead",      "early",
-    "left_next", "right_next", "value",    "columns",   "score",      "score_next",
-    "rounded",   "rows",       "share",    "result",    "result_next"};
+    "left",      "right",      "left_one", "right_one", "ahead",       "early",
+    "left_next", "right_next", "value",    "columns",   "score",       "score_next",
+    "rounded",   "rows",       "share",    "result",    "result_next", "total"};
 
 // How an operand comes to where it is multiplied.
 typedef enum tc__bring {
@@ -227,6 +228,7 @@ enum {
     TC__TILES_CLUSTER, // blocks below each other that get the right operand together, by maps
     TC__TILES_BY_ROW, // what the result's hole loads may differ between rows
     TC__TILES_RELAY, // threads that finish results while others multiply, 0 = there are none
+    TC__TILES_TOTAL, //   that sum the left operand, too: its hole is there
     TC__TILES_NUMBERS
 };
 enum {
@@ -307,7 +309,7 @@ static const char *const tc__tiles_numbers[TC__TILES_NUMBERS] = {
     "way",    "rows",    "cols",        "depth",       "high",         "across",
     "stages", "threads", "pack",        "width",       "slices",       "length",
     "group",  "batches", "ragged_rows", "ragged_cols", "ragged_depth", "last",
-    "turns",  "cluster", "by_row",      "relay"};
+    "turns",  "cluster", "by_row",      "relay",       "total"};
 static const char *const tc__skinny_numbers[TC__SKINNY_NUMBERS] = {
     "by_rows",     "dot",         "few",          "sharing", "each",   "cover", "unrolled",
     "threads",     "width",       "ahead",        "slices",  "length", "group", "batches",

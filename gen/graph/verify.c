@@ -53,6 +53,7 @@ static const struct {
     {TC_OP_VALID, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 0, 2, 30},
     {TC_OP_ACC, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 1, 1, 2},
     {TC_OP_CONTRACT, TC__LEGAL_GROUP | TC__LEGAL_LOOP, 2, 1, 1},
+    {TC_OP_LEFT_SUM, TC__LEGAL_LOOP, 1, 1, 1},
     {TC_OP_FOR, TC__LEGAL_LOOP, 0, 6, 32},
     {TC_OP_LAUNCH, TC__LEGAL_LOOP, 0, 3, 4},
     {TC_OP_TEMPLATE, TC__LEGAL_LOOP, 0, 8 + TC__DECODE_NUMBERS, 8 + TC__CHAIN_NUMBERS},
@@ -438,6 +439,18 @@ static int tc__verify_contract(const tc__verifier *v) {
            tc__verify_fail(v, "its operands have two dtypes");
 }
 
+// There is a product of the same left operand and depth before it.
+static int tc__verify_total(const tc__verifier *v) {
+    const tc__node *n = v->node;
+    for (uint32_t id = n->in[0] + 1; id < n->id; id++) {
+        const tc__node *m = v->g->node.at[id];
+        if (m->op == TC_OP_CONTRACT && m->in[0] == n->in[0] &&
+            m->attr[TC__CONTRACT_DEPTH] == n->attr[TC__LEFT_SUM_DEPTH])
+            return n->level == TC__AT_ROW || tc__verify_fail(v, "it is not of a row");
+    }
+    return tc__verify_fail(v, "no product has what it sums");
+}
+
 static int tc__verify_kernel_node(const tc__verifier *v) {
     const tc__node *n = v->node;
     if (n->level > TC__AT_RIGHT) return tc__verify_fail(v, "level %d", n->level);
@@ -448,6 +461,7 @@ static int tc__verify_kernel_node(const tc__verifier *v) {
     for (uint32_t i = 0; i < n->n_in; i++)
         if (!tc__verify_known(v, n->in[i])) return 0;
     if (n->op == TC_OP_CONTRACT && !tc__verify_contract(v)) return 0;
+    if (n->op == TC_OP_LEFT_SUM && !tc__verify_total(v)) return 0;
     return tc__verify_each_ix(v);
 }
 

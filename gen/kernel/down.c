@@ -428,20 +428,3 @@ static int tc__down_join(tc__schedule *s, const tc__dialect *l, int device) {
     }
     return ok;
 }
-
-// Joins what the language of a device takes, of the kernels there. 0 = reported.
-static int tc__schedule_join_on(tc__schedule *s, const tc__dialect *d, int device) {
-    size_t kept = 0;
-    if (s->apart || !tc__join_rows(s, d, device)) return s->apart;
-    if (d->takes_beside && !tc__beside_join(s, d, device)) return 0;
-    if (d->takes_down && !tc__down_join(s, d, device)) return 0;
-    for (size_t i = 0; i < s->kernel.count; i++)
-        if (s->kernel.at[i]) s->kernel.at[kept++] = s->kernel.at[i];
-    s->kernel.count = kept;
-    return !device || (tc__ahead_move(s, device) && tc__behind_move(s, device));
-}
-
-// The same of a graph that is on no device.
-TC__UNUSED static int tc__schedule_join(tc__schedule *s, const tc__dialect *d) {
-    return tc__schedule_join_on(s, d, 0);
-}

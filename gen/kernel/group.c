@@ -231,6 +231,13 @@ static tc__ix tc__depth_of(const tc__group *k) {
     return tc__contract_of(k)->attr[TC__CONTRACT_DEPTH];
 }
 
+// The LEFT_SUM of its left operand; NULL = it has none.
+static const tc__node *tc__total_of(const tc__group *k) {
+    size_t i = k->body.node.count;
+    while (i > 0 && k->body.node.at[i - 1]->op != TC_OP_LEFT_SUM) i--;
+    return i ? k->body.node.at[i - 1] : NULL;
+}
+
 // ---- sums down the columns: down.c, down_host.c ----
 
 enum { TC__SUM_LANES = 32 }; // logical lanes of a reduction
@@ -342,6 +349,7 @@ static void tc__report_why(tc__text *t, const tc__group *k) {
     if (k->shape.prologue)
         tc__report_parts(t, k);
     else
-        tc__put(t, "%s, ", where[k->shape.kind]);
+        tc__put(t, "%s%s, ", where[k->shape.kind],
+                tc__total_of(k) ? ", sums of its left operand" : "");
     tc__report_count(t, tc__count_results(k), "result");
 }

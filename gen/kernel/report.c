@@ -29,7 +29,8 @@ static void tc__report_buffer(tc__text *t, const tc__group *k, size_t i) {
 enum { TC__NAMED_OPS = 6, TC__MOST_OPS = 32 };
 
 static int tc__is_named(const tc__node *n) {
-    return n->op == TC_OP_ACC || n->op == TC_OP_RANDOM || tc__is_alu(n);
+    return n->op == TC_OP_ACC || n->op == TC_OP_RANDOM || n->op == TC_OP_LEFT_SUM ||
+           tc__is_alu(n);
 }
 
 // Its kind in a list of names, the last two for ops of the user's and copies between devices.

@@ -522,6 +522,8 @@ static const golden goldens[] = {
     {"matmul_tf32", 1, WITH_CUDA | WITH_TF32, NULL},
     {"matmul_matrix_units", 1, WITH_CUDA | WITH_MATRIX_UNITS, NULL},
     {"matmul_maps", 1, WITH_CUDA | WITH_MATRIX_UNITS | WITH_MAPS, NULL},
+    {"bias_gradient", 1, WITH_CUDA | JOINED | FOR_DEVICES | WITH_MATRIX_UNITS | WITH_MAPS,
+     NULL},
     {"matmul_f8", 1, WITH_CUDA | WITH_MATRIX_UNITS | WITH_MAPS | FAST, NULL},
     {"attention_maps", 4, WITH_CUDA | JOINED | FOR_DEVICES | WITH_MATRIX_UNITS | WITH_MAPS,
      NULL},
@@ -787,6 +789,7 @@ GOLDEN(matmul_bf16)
 GOLDEN(matmul_tf32)
 GOLDEN(matmul_matrix_units)
 GOLDEN(matmul_maps)
+GOLDEN(bias_gradient)
 GOLDEN(matmul_f8)
 GOLDEN(attention_maps)
 GOLDEN(slices)

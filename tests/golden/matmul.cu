@@ -538,7 +538,7 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
 //   launch threads=256 index=i32 resident=1
 //     for j in 0..1024  bind=grid
 //       for t in 0..256  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=2 rows=128 cols=128 depth=16 high=2 across=4 stages=2 threads=256 pack=4 width=4 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0
+//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=2 rows=128 cols=128 depth=16 high=2 across=4 stages=2 threads=256 pack=4 width=4 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0 total=0
 //           hole left - r q later given0 of 4 strides 4096 1
 //             copy 4 given0[0] <- in0[4096*r + q]
 //           end
@@ -575,7 +575,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, float *__r
         typedef float sum;
         typedef float element;
         typedef float stored;
-        enum : int { way = 2, rows = 128, cols = 128, depth = 16, high = 2, across = 4, stages = 2, threads = 256, pack = 4, width = 4, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0 };
+        enum : int { way = 2, rows = 128, cols = 128, depth = 16, high = 2, across = 4, stages = 2, threads = 256, pack = 4, width = 4, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0, total = 0 };
     };
     struct left_way { enum : int { bring = 1, deep = 1, width = 4, stepped = 1, line_stride = 4096, deep_stride = 1 }; };
     auto left = [&](int, int r, int q, bool) {

@@ -552,7 +552,7 @@ TC_FN float tc_gelu_f32(float x) {
 //   launch threads=256 index=i32 resident=1
 //     for j in 0..512  bind=grid
 //       for t in 0..256  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=1 rows=128 cols=256 depth=64 high=2 across=4 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0
+//         template tiles shared0 block=j of 4096 x 4096 x 1024 way=1 rows=128 cols=256 depth=64 high=2 across=4 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0 total=0
 //           hole left - r q async given0 of 8 strides 1024 1
 //             copy 8 given0[0] <- in0[1024*r + q]
 //           end
@@ -587,7 +587,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, const tc
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 128, cols = 256, depth = 64, high = 2, across = 4, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0 };
+        enum : int { way = 1, rows = 128, cols = 256, depth = 64, high = 2, across = 4, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0, total = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 1024, deep_stride = 1 }; };

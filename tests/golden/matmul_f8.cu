@@ -65,6 +65,18 @@ template <class T> TC_FN T TC_N(peek)(const T *p) {
 
 TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
 
+TC_FN bool TC_N(warp_arrives_last)(unsigned *ticket, unsigned n) {
+    unsigned before = 0;
+    __threadfence();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) before = atomicAdd(ticket, 1u);
+    before = __shfl_sync(~0u, before, 0);
+    if (before + 1 < n) return false;
+    __threadfence();
+    if (threadIdx.x % 32 == 0) *ticket = 0;
+    return true;
+}
+
 template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
     __shared__ unsigned before;
     auto meet = [] {
@@ -445,7 +457,7 @@ template <class P> struct TC_N(mapped_ring) {
     __device__ __forceinline__ void begin(int arrivals = 1) {
         if (threadIdx.x == 0) {
             #pragma unroll
-            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32 * P::cluster);
+            for (int i = 0; i < P::stages; i++) TC_N(semaphore_set)(full + i, arrivals), TC_N(semaphore_set)(empty + i, P::threads / 32 * P::cluster + 2 * P::total);
             TC_N(semaphores_are_set)();
         }
         if constexpr (P::cluster > 1) meet();
@@ -640,6 +652,63 @@ template <class P, class L, class R> struct TC_N(mapped_sums_f8) : TC_N(mapped_s
     }
 };
 
+template <class P, class I, class Give> TC_FN void TC_N(total_meets)(float (&sum)[8], unsigned *tickets, float *work, I ticket, int mine, int across, Give give) {
+    const int lane = threadIdx.x % 32;
+    #pragma unroll
+    for (int q = 0; q < 8; q++) sum[q] += __shfl_xor_sync(~0u, sum[q], 16);
+    #pragma unroll
+    for (int q = 0; q < 8; q++) sum[q] += __shfl_xor_sync(~0u, sum[q], 8);
+    #pragma unroll
+    for (int q = 0; q < 8; q++)
+        if (q / 2 == lane / 8) work[mine * P::rows + lane % 8 * 8 + q] = sum[q];
+    if (!TC_N(warp_arrives_last)(tickets + ticket, across)) return;
+    #pragma unroll
+    for (int l = lane; l < 64; l += 32) {
+        float all = 0;
+        for (int c = 0; c < across; c++) all += TC_N(peek)(&work[c * P::rows + l]);
+        give(l, &all);
+    }
+}
+
+template <class P, class Ring, class I, class Total> TC_FN void TC_N(mapped_total)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Total total) {
+    typedef TC_N(mapped_tile)<P, I> Tile;
+    enum : int { parts = (P::rows + 64) / 128 };
+    const int lane = threadIdx.x % 32, first = threadIdx.x / 32 - P::threads / 32 - 1, eight = lane % 8, own = lane / 8;
+    const int across = (int)((n + (P::cols - 1)) / P::cols);
+    #pragma unroll 1
+    for (t = Tile::first(t); t < Tile::count(m, n); t += Tile::jump()) {
+        const Tile tile(t, m, n, depth);
+        const int mine = (int)tile.col / P::cols;
+        float sum[parts][8] = {};
+        #pragma unroll 1
+        for (int step = 0; step < tile.steps; step++, ring.next()) {
+            TC_N(semaphore_wait)(ring.full + ring.at, ring.parity);
+            if (step % across == mine) {
+                #pragma unroll
+                for (int i = 0; i < parts; i++) {
+                    if ((first + 2 * i) * 64 >= P::rows) break;
+                    const char *const lines = ring.memory + ring.at * Ring::size + (first + 2 * i) * (64 * Ring::line) + own * 128;
+                    #pragma unroll
+                    for (int k = 0; k < P::depth; k += 4) {
+                        const tc_pack<unsigned, 4> x = *(const tc_pack<unsigned, 4> *)&lines[k * 128 + (eight ^ own ^ (k & 4)) * 16];
+                        #pragma unroll
+                        for (int q = 0; q < 4; q++) P::add(sum[i][2 * q], sum[i][2 * q + 1], x.at[q]);
+                    }
+                }
+            }
+            ring.free(ring.at);
+        }
+        #pragma unroll
+        for (int i = 0; i < parts; i++) {
+            const int line = (first + 2 * i) * 64;
+            if (line >= P::rows) break;
+            TC_N(total_meets)<P>(sum[i], tickets, work + tile.row * across + line, tile.row / 64 + first + 2 * i, mine, across, [&](int l, const float *all) {
+                if (!P::ragged_rows || tile.row + line + l < m) total(0, tile.row + line + l, all);
+            });
+        }
+    }
+}
+
 template <class P, class Sums, class Ring, class I, class Meanwhile, class Give>
 TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t, I m, I n, I depth, Meanwhile meanwhile, Give give) {
     typedef TC_N(mapped_tile)<P, I> Tile;
@@ -654,8 +723,8 @@ TC_FN void TC_N(mapped_multiply)(Ring &ring, unsigned *tickets, float *work, I t
     }
 }
 
-template <template <class, class, class> class Multiplied, class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result>
-TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result) {
+template <template <class, class, class> class Multiplied, class P, class L, class R, class I, class Before, class Rounded, class Ahead, class Result, class Total>
+TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, I n, I depth, const TC_N(map) &left, const TC_N(map) &right, Before before, Rounded rounded, Ahead ahead, Result result, Total total) {
     typedef TC_N(mapped_tile)<P, I> Tile;
     typedef TC_N(mapped_ring)<P> Ring;
     typedef Multiplied<P, L, R> Sums;
@@ -666,8 +735,11 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
     ring.begin();
     const I tiles = Tile::count(m, n), jump = Tile::jump();
     if constexpr (P::threads == 256)
-        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<!P::relay ? 40 : P::by_row ? 120 : 104>();
+        if ((int)threadIdx.x >= P::threads) TC_N(registers_give)<P::total ? 56 : !P::relay ? 40 : P::by_row ? 120 : 104>();
     if ((int)threadIdx.x >= P::threads + P::relay) {
+        const int warp = threadIdx.x / 32 - (P::threads + P::relay) / 32;
+        if constexpr (P::total)
+            if (warp == 1 || warp == 2) TC_N(mapped_total)<P>(ring, tickets, work, j, m, n, depth, total);
         if ((int)threadIdx.x != P::threads + P::relay) return;
         ring.parity = 1;
         #pragma unroll 1
@@ -704,7 +776,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
         relay.parity ^= 1;
         TC_N(mapped_results)<P, tc_u16>(Tile(end, m, n, depth), relay, true, m, n, ahead, result);
     } else {
-        if constexpr (P::threads == 256) TC_N(registers_take)<232>();
+        if constexpr (P::threads == 256) TC_N(registers_take)<P::total ? 224 : 232>();
         TC_N(mapped_multiply)<P, Sums>(ring, tickets, work, j, m, n, depth, [](const Tile &) {}, [&](const Tile &tile, Sums &sums) {
             TC_N(mapped_results)<P, float>(tile, sums, ring.lines(), m, n, ahead, result);
         });
@@ -727,7 +799,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
 //   launch threads=384 index=i32 resident=1
 //     for j in 0..512  bind=grid
 //       for t in 0..384  bind=block
-//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=5 rows=128 cols=256 depth=128 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=1 cluster=1 by_row=0 relay=0
+//         template tiles shared0 block=j of 4096 x 4096 x 4096 way=5 rows=128 cols=256 depth=128 high=8 across=1 stages=4 threads=256 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=1 cluster=1 by_row=0 relay=0 total=0
 //           hole left - r q async given0 of 16 strides 4096 1
 //             copy 16 given0[0] <- in0[4096*r + q]
 //           end
@@ -761,7 +833,7 @@ kernel0(const tc_u8 *__restrict__ in0, const tc_u8 *__restrict__ in1, const floa
         typedef float sum;
         typedef tc_u8 element;
         typedef tc_u8 stored;
-        enum : int { way = 5, rows = 128, cols = 256, depth = 128, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 1, cluster = 1, by_row = 0, relay = 0 };
+        enum : int { way = 5, rows = 128, cols = 256, depth = 128, high = 8, across = 1, stages = 4, threads = 256, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 1, cluster = 1, by_row = 0, relay = 0, total = 0 };
         enum : int { units = 3 };
     };
     struct left_way { enum : int { deep = 1, share = 1, inner = 1, outer = 1, windows = 0 }; };
@@ -786,5 +858,5 @@ kernel0(const tc_u8 *__restrict__ in0, const tc_u8 *__restrict__ in1, const floa
         }
         tc_store((tc_pack<tc_u16, 8> *)&out0[4096 * r + p], tc_halves_bf16(o19));
     };
-    tc_mapped<tc_mapped_sums_f8, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 4096, left_map, right_map, 0, 0, ahead, result);
+    tc_mapped<tc_mapped_sums_f8, product, left_way, right_way, int>((char *)shared0, (unsigned *)nullptr, (float *)nullptr, j, 4096, 4096, 4096, left_map, right_map, 0, 0, ahead, result, 0);
 }

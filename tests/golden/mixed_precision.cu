@@ -644,7 +644,7 @@ template <int H, int S> TC_FN int tc_below_logical_and_i32(const int *part) {
 //   launch threads=128 index=i32 resident=1
 //     for j in 0..2  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=2 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0
+//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=2 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0 total=0
 //           hole left - r q later given0 of 4
 //             for l in 0..4  bind=vector
 //               axis k = l + q in 0..128
@@ -684,7 +684,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 2, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 2, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0, total = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 1, deep = 1, width = 4, stepped = 0, line_stride = 0, deep_stride = 0 }; };
@@ -741,7 +741,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, tc_u16 *__
 //   launch threads=128 index=i32 resident=1
 //     for j in 0..2  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0
+//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0 total=0
 //           hole left - r q async given0 of 8 strides 128 1
 //             copy 8 given0[0] <- in0[128*r + q]
 //           end
@@ -784,7 +784,7 @@ kernel1(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0, total = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 128, deep_stride = 1 }; };
@@ -940,7 +940,7 @@ kernel2(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, float *__
 //   launch threads=128 index=i32 resident=1
 //     for j in 0..2  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0
+//         template tiles shared0 block=j of 64 x 128 x 128 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0 total=0
 //           hole left - r q async given0 of 8 strides 128 1
 //             copy 8 given0[0] <- in0[128*r + q]
 //           end
@@ -977,7 +977,7 @@ kernel3(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const tc_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0, total = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 128, deep_stride = 1 }; };
@@ -1025,7 +1025,7 @@ kernel3(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, const tc_
 //   launch threads=128 index=i32 resident=1
 //     for j in 0..4  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0
+//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0 total=0
 //           hole left - p k async given0 of 8 strides 1 128
 //             copy 8 given0[0] <- in0[128*k + p]
 //           end
@@ -1059,7 +1059,7 @@ kernel4(const tc_u16 *__restrict__ in0, const float *__restrict__ in1, tc_u16 *_
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0, total = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 128 }; };
@@ -1260,7 +1260,7 @@ kernel5(const float *__restrict__ in0, double *__restrict__ out0, double *__rest
 //   launch threads=128 index=i32 resident=3
 //     for j in 0..4  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0
+//         template tiles shared0 block=j of 128 x 128 x 64 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=1 length=0 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0 total=0
 //           hole left - p k async given0 of 8 strides 1 128
 //             copy 8 given0[0] <- in0[128*k + p]
 //           end
@@ -1299,7 +1299,7 @@ kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 1, length = 0, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0, total = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_f16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 0, width = 8, stepped = 1, line_stride = 1, deep_stride = 128 }; };

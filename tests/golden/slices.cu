@@ -538,7 +538,7 @@ TC_FN void TC_N(tiles)(char *shared, unsigned *tickets, typename P::sum *work, I
 //   launch threads=128 index=i32 resident=3
 //     for j in 0..128  bind=grid
 //       for t in 0..128  bind=block
-//         template tiles shared0 tickets=ticket0 sums=work0 block=j of 64 x 64 x 65536 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=128 length=512 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0
+//         template tiles shared0 tickets=ticket0 sums=work0 block=j of 64 x 64 x 65536 way=1 rows=64 cols=64 depth=32 high=2 across=2 stages=4 threads=128 pack=4 width=8 slices=128 length=512 group=12 batches=0 ragged_rows=0 ragged_cols=0 ragged_depth=0 last=0 turns=0 cluster=1 by_row=0 relay=0 total=0
 //           hole left - r q async given0 of 8 strides 65536 1
 //             copy 8 given0[0] <- in0[65536*r + q]
 //           end
@@ -569,7 +569,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
         typedef float sum;
         typedef tc_u16 element;
         typedef tc_u16 stored;
-        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 128, length = 512, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0 };
+        enum : int { way = 1, rows = 64, cols = 64, depth = 32, high = 2, across = 2, stages = 4, threads = 128, pack = 4, width = 8, slices = 128, length = 512, group = 12, batches = 0, ragged_rows = 0, ragged_cols = 0, ragged_depth = 0, last = 0, turns = 0, cluster = 1, by_row = 0, relay = 0, total = 0 };
         TC_FN void mma(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { tc_mma_bf16(d, a, b); }
     };
     struct left_way { enum : int { bring = 3, deep = 1, width = 8, stepped = 1, line_stride = 65536, deep_stride = 1 }; };
