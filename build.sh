@@ -634,9 +634,9 @@ run_test() {
         case $test in fuzz/*)
             graphs=700
             [ "${SAN:-0}${TEST_ALL:-}" != 01 ] || graphs=3000
-            cpu=2
-            [ "$test:$graphs" != fuzz/gradients:3000 ] || graphs=4400 cpu=1
-            [ "$test:$graphs" != fuzz/gradients:700 ] || graphs=300
+            cpu=2 least='' # so many with gradients, or it fails
+            [ "$test:$graphs" != fuzz/gradients:3000 ] || graphs=5200 cpu=1 least='--least 5000'
+            [ "$test:$graphs" != fuzz/gradients:700 ] || graphs=500
             [ "$test:$graphs" != fuzz/products:3000 ] || graphs=2000 cpu=10
             [ "$test:$graphs" != fuzz/products:700 ] || graphs=240 cpu=4
             fast='' # percent that are compiled for fast numerics
@@ -645,7 +645,7 @@ run_test() {
             fuzz/fuzz | fuzz/gradients) fast='--fast 2' ;;
             esac
             # shellcheck disable=SC2086
-            [ $# -gt 0 ] || set -- --graphs $graphs --cpu $cpu $fast
+            [ $# -gt 0 ] || set -- --graphs $graphs --cpu $cpu $fast $least
             [ -z "${FUZZ_SECONDS:-}" ] || set -- "$FUZZ_SECONDS"
             ;;
         esac
