@@ -13,7 +13,13 @@ typedef struct half_format {
 
 static const half_format half_f16 = {10, -14}, half_bf16 = {7, -126};
 
-static double half_power(int n) { return ldexp(1, n); }
+// 2 to the power of n, a normal number: its bits, as ldexp() takes half of the time of tests of halves.
+static double half_power(int n) {
+    uint64_t bits = (uint64_t)(n + 1023) << 52;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
 
 static uint16_t half_infinity(half_format f) {
     return (uint16_t)(0x8000 - (1 << f.digits));

@@ -41,7 +41,14 @@ typedef struct shape {
     int units; // those for f8 multiply
 } shape;
 
-static double number(int dtype, uint8_t b) { return byte_value(formats[dtype], b); }
+static double number(int dtype, uint8_t b) {
+    static double known[2][256];
+    static int made;
+    for (int i = 0; !made && i < 512; i++)
+        known[i / 256][i % 256] = byte_value(formats[i / 256], (uint8_t)i);
+    made = 1;
+    return known[dtype][b];
+}
 
 // What the user writes: sums of products in f32, times a scale for each row and each column.
 static tc_tensor scaled_product(tc_tensor x, tc_tensor w, tc_tensor rows, tc_tensor columns,
@@ -97,10 +104,12 @@ static void product_case(const shape *s, int left, int right, tc_dtype computed)
           *columns = (float *)malloc((size_t)n * sizeof *columns),
           *got = (float *)malloc((size_t)b * (size_t)m * (size_t)n * sizeof *got);
     if (!x || !w || !rows || !columns || !got) abort();
-    for (int i = 0; i < b * m * k; i++)
-        x[i] = byte_nearest(formats[left], (double)((i * 7 + i / k) % 5 - 2));
-    for (int i = 0; i < b * n * k; i++)
-        w[i] = byte_nearest(formats[right], (double)((i * 5 + i / n) % 7 - 3) / 2);
+    uint8_t five[5], seven[7];
+    for (int i = 0; i < 5; i++) five[i] = byte_nearest(formats[left], (double)(i - 2));
+    for (int i = 0; i < 7; i++)
+        seven[i] = byte_nearest(formats[right], (double)(i - 3) / 2);
+    for (int i = 0; i < b * m * k; i++) x[i] = five[(i * 7 + i / k) % 5];
+    for (int i = 0; i < b * n * k; i++) w[i] = seven[(i * 5 + i / n) % 7];
     for (int i = 0; i < m; i++) rows[i] = (float)half_power(i % 5 - 2);
     for (int i = 0; i < n; i++) columns[i] = (float)half_power(i % 3);
     tc_ctx *tc = open_there("cpu");

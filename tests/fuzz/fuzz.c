@@ -10,20 +10,21 @@
 // Some are compiled for TC_NUMERICS_FAST, too, and near the interpreter's: near.h says how near.
 //
 // A quarter has gradients, which are read as well, and is also run in checkpoints, under a memory_budget that is drawn,
-// where intermediates may take no more memory than without, and in pieces; gradients.c has programs of which each has some.
+// where intermediates may take no more memory than without, and in pieces; gradients.c has programs of which each has some, and runs
+// each in the plain variant and three that are drawn for it.
 //
 // The test makes 3,000 programs. All of them run in the eight interpreted variants, about 4 ms
 // each; 2 percent, taken by a hash of their number, are also compiled, eight programs to a
 // unit of the compiler, because that costs a second for each. `./build.sh fuzz SECONDS` runs
 // longer and compiles a quarter.
 //
-//     fuzz [SECONDS] [SEED] [--from K] [--graphs N] [--cpu PERCENT] [--fast PERCENT] [--failures N]
+//     fuzz [SECONDS] [SEED] [--from K] [--graphs N] [--least N] [--cpu PERCENT] [--fast PERCENT] [--failures N]
 //          [--only SEED] [--out FOLDER]
 //
 // tests/cuda/fuzz.c runs the same programs on a device: it defines FUZZ_DEVICE, and what near.h asks for.
 //
-// Program k of a run has the seed SEED * 1000003 + k; a run begins at K and ends before N; --only
-// runs one by its own seed. A failing
+// Program k of a run has the seed SEED * 1000003 + k; a run begins at K and ends before N; it fails with fewer programs than
+// --least, in gradients.c with fewer of them that have gradients; --only runs one by its own seed. A failing
 // program is shrunk, and written as FOLDER/fuzz_SEED.c, which needs only tcompile.h.
 #include "tcompile.h"
 
@@ -458,6 +459,7 @@ typedef struct shared {
     int is_fast;         // and for TC_NUMERICS_FAST
     uint64_t families, family_programs; // contexts that ran one; programs they made
     uint64_t graphs, derived, compiled, fast, calls, refused, values;
+    uint64_t runs;          // of a program in a variant; three times each
     uint64_t budgets, less; // programs under one, of those with less memory for it
     verdict verdict;
     char refusal[600];
@@ -488,6 +490,7 @@ static void check(graph **g, int n, uint32_t mask, verdict *out) {
         for (int v = 1; v < VARIANTS && !out->failed && !eager_failed; v++) {
             if (!(mask >> v & 1) || (is_of_gradients(v) && !some_derive(g, n))) continue;
             error = run(g, n, v, name, e, r);
+            state->runs += e ? 0 : (uint64_t)n;
             if (error[0]) {
                 out->failed = 1, out->variant = v, out->execution = e;
                 snprintf(out->text, sizeof out->text, "%s, run %d: %s", variants[v].name, e,
@@ -858,13 +861,30 @@ static void write_family(const program *p, const verdict *v, char path[300]) {
 // ---- the run ----
 typedef struct options {
     double seconds;
-    uint64_t seed, graphs, from, step;
+    uint64_t seed, graphs, from, step, least;
     int cpu, fast, failures;
 } options;
 
 static int is_compiled(uint64_t k, int cpu) { return (int)(mix(k) % 100) < cpu; }
 static int is_compiled_fast(uint64_t k, int fast) {
     return !ON_DEVICE_ONLY && (int)(mix(k ^ 0xfa57) % 100) < fast;
+}
+
+enum { DRAWN_VARIANTS = 3 };
+
+// Those that a program runs in. With gradients the plain one and some that are drawn: in the time of all of them twice as many
+// programs run, and faults of one variant are found as soon.
+static uint32_t variants_of(uint64_t seed) {
+    uint32_t all = USE_INTERP | USE_DERIVED, mask = 1 << INTERP;
+    rng gen = {mix(seed ^ 0x76617269616e7473u)};
+    if (!ALL_DERIVE) return all;
+    all &= ~(mask | 1u << FORWARDED);
+    for (int n = 0; n < DRAWN_VARIANTS;) {
+        uint32_t v = 1u << below(&gen, VARIANTS);
+        n += (all & v) != 0;
+        mask |= all & v, all &= ~v;
+    }
+    return mask;
 }
 
 static void count_calls(const graph *g) {
@@ -933,9 +953,7 @@ static void worker(const options *o, uint64_t first, uint64_t step, double end) 
         random_program(&p, o->seed * 1000003u + k);
         state->seed = p.seed, state->next = k + step;
         elaborate(g, &p, context(EAGER), NULL);
-        if (!ON_DEVICE_ONLY)
-            check(&g, 1, (USE_INTERP | USE_DERIVED) & ~(uint32_t)(ALL_DERIVE << FORWARDED),
-                  &state->verdict);
+        if (!ON_DEVICE_ONLY) check(&g, 1, variants_of(p.seed), &state->verdict);
         count_calls(g);
         if (state->verdict.failed) _exit(WRONG);
         check_families(&p, o, k);
@@ -1009,11 +1027,19 @@ static int fuzz(const options *o) {
         state->graphs ? (double)state->calls / (double)state->graphs : 0.0,
         (unsigned long long)state->refused, state->refused ? "; the last: " : "",
         state->refused ? state->refusal : "");
+    printf("%llu programs in variants, three times each\n",
+           (unsigned long long)state->runs);
     printf("with %d sets of sizes, %d visits: %.2f programs each\n", SETS, ROUNDS,
            state->families ? (double)state->family_programs / (double)state->families
                            : 0.0);
     printf("%llu programs under budgets, %llu take less memory\n",
            (unsigned long long)state->budgets, (unsigned long long)state->less);
+    uint64_t counted = ALL_DERIVE ? state->derived : state->graphs;
+    if (counted < o->least) {
+        printf("fewer than %llu%s\n", (unsigned long long)o->least,
+               ALL_DERIVE ? " with gradients" : "");
+        failures++;
+    }
     printf("%llu passed, %d failed\n", (unsigned long long)state->graphs, failures);
     return failures != 0;
 }
@@ -1060,13 +1086,15 @@ static void open_state(void) {
 
 // What the arguments ask for; *one: the seed of a single program, else 0.
 static options read_options(int count, char **args, uint64_t *one) {
-    options o = {5, 1, UINT64_MAX, 0, 1, 25, 5, 5};
+    options o = {5, 1, UINT64_MAX, 0, 1, 0, 25, 5, 5};
     int plain = 0;
     *one = 0;
     for (int i = 1; i < count; i++) {
         const char *a = args[i], *b = i + 1 < count ? args[i + 1] : "0";
         if (!strcmp(a, "--graphs"))
             o.graphs = strtoull(b, NULL, 10), o.seconds = 1e6, i++;
+        else if (!strcmp(a, "--least"))
+            o.least = strtoull(b, NULL, 10), i++;
         else if (!strcmp(a, "--from"))
             o.from = strtoull(b, NULL, 10), i++;
         else if (!strcmp(a, "--cpu"))

@@ -77,21 +77,26 @@ static tc_tensor multiply(const product *p, tc_tensor x, tc_tensor w) {
     return p->form == CHAIN ? tc_relu(tc_matmul(tc_neg(x), w)) : tc_matmul(x, w);
 }
 
-// What the product is, by a loop.
-static float want_of(const product *p, int r, int c) {
+// The operands as rows along k.
+static void fill_rows(const product *p, float *x, float *w) {
+    for (int i = 0; i < p->m * p->k; i++)
+        x[i] = value(left_dtype(p), i, 1) * (p->form == CHAIN ? -1.0f : 1.0f);
+    for (int c = 0; c < p->n; c++)
+        for (int k = 0; k < p->k; k++)
+            w[c * p->k + k] = value(p->dtype, p->turned ? k * p->n + c : c * p->k + k, 2);
+}
+
+// What the product is, by a loop, of a row of each.
+static float want_of(const product *p, const float *x, const float *w) {
     float sum = 0;
-    for (int k = 0; k < p->k; k++) {
-        float x = value(left_dtype(p), r * p->k + k, 1);
-        float w = value(p->dtype, p->turned ? k * p->n + c : c * p->k + k, 2);
-        sum = fmaf(p->form == CHAIN ? -x : x, w, sum);
-    }
+    for (int k = 0; k < p->k; k++) sum = fmaf(x[k], w[k], sum);
     if (p->form == CHAIN && !(sum > 0)) sum = 0;
     if (left_dtype(p) == TC_F32) return sum;
     return (float)half_value(format(p->dtype), half_nearest(format(p->dtype), (double)sum));
 }
 
 static void run_all(const char *backend, const char *isa, int threads) {
-    static float got[MOST];
+    static float got[MOST], left[MOST], right[MOST];
     tc_config config = tc_config_default();
     config.backend = backend, config.isa = isa, config.threads = threads;
     config.no_disk_cache = 1;
@@ -111,9 +116,10 @@ static void run_all(const char *backend, const char *isa, int threads) {
         const product *p = &products[i];
         size_t n = (size_t)(p->m * p->n);
         int wrong = 0;
+        fill_rows(p, left, right);
         CHECK_EQ(tc_read(tc_cast(out[i], TC_F32), got, n * sizeof *got), TC_OK);
         for (int e = 0; e < p->m * p->n; e++) {
-            float want = want_of(p, e / p->n, e % p->n);
+            float want = want_of(p, left + e / p->n * p->k, right + e % p->n * p->k);
             wrong += memcmp(&got[e], &want, sizeof want) != 0;
         }
         if (wrong) FAIL("product %d: %d of %zu are wrong", i, wrong, n);

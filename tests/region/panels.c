@@ -103,25 +103,37 @@ static tc_tensor multiply(tc_ctx *tc, const product *p, tc_tensor left, tc_tenso
     return tc_relu(tc_add(y, tc_from_data(tc, row, TC_DIMS(p->n), TC_F32)));
 }
 
-static float expected(const product *p, int b, int r, int c) {
+// The operands as rows along k.
+static void fill_rows(const product *p, float *left, float *right) {
+    float by = p->form == DOUBLED ? 2 : 1;
+    for (int b = 0; b < p->batch; b++)
+        for (int k = 0; k < p->k; k++) {
+            for (int r = 0; r < p->m; r++)
+                left[(b * p->m + r) * p->k + k] = left_at(p, b, r, k);
+            for (int c = 0; c < p->n; c++)
+                right[(b * p->n + c) * p->k + k] = right_at(p, b, k, c) * by;
+        }
+}
+
+static float expected(const product *p, const float *left, const float *right, int c) {
     float sum = 0;
-    for (int k = 0; k < p->k; k++)
-        sum = fmaf(left_at(p, b, r, k),
-                   right_at(p, b, k, c) * (p->form == DOUBLED ? 2.0f : 1.0f), sum);
+    for (int k = 0; k < p->k; k++) sum = fmaf(left[k], right[k], sum);
     if (p->form != BESIDE) return sum;
     sum += bias_at(c);
     return sum > 0 ? sum : 0;
 }
 
 static void check(const product *p, tc_tensor y, int number) {
-    static float got[MOST];
+    static float got[MOST], left[MOST], right[MOST];
     int at = 0, wrong = 0;
     REQUIRE(p->batch * p->m * p->n <= MOST);
+    fill_rows(p, left, right);
     CHECK_EQ(tc_read(y, got, (size_t)(p->batch * p->m * p->n) * sizeof *got), TC_OK);
     for (int b = 0; b < p->batch; b++)
         for (int r = 0; r < p->m; r++)
             for (int c = 0; c < p->n; c++, at++) {
-                float want = expected(p, b, r, c);
+                float want = expected(p, left + (b * p->m + r) * p->k,
+                                      right + (b * p->n + c) * p->k, c);
                 wrong += memcmp(&want, &got[at], sizeof want) != 0;
             }
     if (wrong) FAIL("product %d: %d elements are wrong", number, wrong);
