@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x0541352215b21c1du
+#define TC__BUILD_ID 0xf5c03b92b2403b3fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -35456,6 +35456,8 @@ TC__CONTRACT_TALL_WIDTH=256,
 TC__CONTRACT_PAGE=4096,
 TC__CONTRACT_KEPT=7,
 TC__CONTRACT_KEPT_BYTES=1<<20,
+TC__CONTRACT_ROWS=4,
+TC__CONTRACT_ROWS_COLUMNS=2048,
 TC__CONTRACT_ALONE=1<<18,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
@@ -35498,6 +35500,7 @@ int split;
 int late;
 int tall;
 int lies;
+int all_columns;
 int slots;
 tc__ix slot_size;
 int staged;
@@ -35715,6 +35718,27 @@ int64_t step=q->flip?tc__contract_step(q):q->width,
 share=tc__padded((cols+threads-1)/threads,step);
 return share<wide?share:wide;
 }
+static int tc__contract_may_keep(const tc__contract*q){
+int packs=q->right==TC__RIGHT_NODES||q->right==TC__RIGHT_COLUMNS;
+return q->g->target.keeps&&packs&&!q->number&&q->phases==1&&
+q->dot.each==1&&!q->late&&!q->tall&&!q->turns&&
+tc__ix_equals(q->g->shape.batch,1);
+}
+static int64_t tc__contract_all_columns(const tc__contract*q,int64_t m){
+const tc__group*g=q->g;
+int64_t threads=g->target.threads;
+if(!tc__contract_may_keep(q)||q->flip||q->slice||threads<2||m==INT64_MAX||
+m<threads*TC__CONTRACT_ROWS||!tc__ix_is_const(q->depth)||
+!tc__ix_is_const(g->shape.cols))
+return 0;
+int64_t cols=tc__padded(tc__ix_value(g->shape.cols),4*q->lanes),
+bytes=tc__ix_times(tc__ix_times(cols,tc__ix_value(q->depth)),
+tc__dtypes[q->dtype].bytes),
+most=tc__contract_has_32(q)?TC__CONTRACT_KEPT_BYTES:TC__CONTRACT_PANELS;
+if(bytes>most||cols>TC__CONTRACT_ROWS_COLUMNS)return 0;
+int64_t share=(m-1)/threads+1,items=(share-1)/q->grain+1;
+return tc__padded((share-1)/items+1,TC__CONTRACT_ROWS);
+}
 static void tc__contract_columns(tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 int64_t bytes=tc__dtypes[q->dtype].bytes<4?4:tc__dtypes[q->dtype].bytes;
@@ -35757,7 +35781,8 @@ if(!q->streams&&!q->dot.turned&&!q->turns&&q->phases==1&&!q->number)
 wide=tc__contract_alone(q,wide);
 }
 q->wide=tc__ix_const(q->flip?tc__padded(wide,tc__contract_step(q)):wide);
-if(q->phases>1||tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
+if(q->all_columns||q->phases>1||
+tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
 q->wide=q->g->shape.cols;
 }
 static tc__ix tc__contract_area(tc__contract*q,tc__ix elements){
@@ -35788,11 +35813,8 @@ int64_t vectors=(q->grain+q->lanes-1)/q->lanes;
 return(vectors|1)*q->lanes;
 }
 static int tc__contract_slots(const tc__contract*q,tc__ix bytes){
-const tc__group*g=q->g;
-int packs=q->right==TC__RIGHT_NODES||q->right==TC__RIGHT_COLUMNS;
-if(!g->target.keeps||!packs||q->number||q->phases>1||q->dot.each>1||
-q->late||q->tall||q->turns||!tc__ix_is_const(bytes)||
-!tc__ix_is_const(q->col_blocks)||!tc__ix_equals(g->shape.batch,1))
+if(!tc__contract_may_keep(q)||!tc__ix_is_const(bytes)||
+!tc__ix_is_const(q->col_blocks))
 return 0;
 int64_t most=TC__CONTRACT_KEPT_BYTES/tc__ix_value(bytes),
 blocks=tc__ix_value(q->col_blocks);
@@ -36049,6 +36071,8 @@ q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
 }
+int64_t rows=tc__contract_all_columns(&q,m);
+if(rows)q.grain=rows,q.all_columns=1;
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
 tc__window_sizes(&q,m);
