@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf5c03b92b2403b3fu
+#define TC__BUILD_ID 0x1e2562ece39337ceu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -43773,9 +43773,10 @@ volatile uint64_t done;
 tc__pool_fn fn;
 void*arg;
 int64_t lo,hi,grain;
+uint32_t grains;
 volatile uint32_t state;
 volatile uint32_t quit;
-char pad[TC__POOL_LINE-64];
+char pad[TC__POOL_LINE-68];
 }tc__mailbox;
 typedef struct tc__worker{
 tc__mailbox*mail;
@@ -43836,13 +43837,20 @@ tc__worker_sleep(w,seen);
 end=last=0;
 }
 }
-static int64_t tc__piece_end(const tc__mailbox*m,int64_t lo){
-int64_t grains=(m->hi-m->lo-1)/m->grain+1;
-int64_t least=
-(grains-1)/(grains>TC__POOL_FEW?TC__POOL_LEAST:TC__POOL_SHARE);
-int64_t size=((m->hi-lo-1)/m->grain)/TC__POOL_SHARE;
-size=((size>least?size:least)+1)*m->grain;
-return m->hi-lo<=size?m->hi:lo+size;
+static uint32_t tc__piece_grains(const tc__mailbox*m,uint32_t left){
+uint32_t least=
+(m->grains-1)/(m->grains>TC__POOL_FEW?TC__POOL_LEAST:TC__POOL_SHARE);
+uint32_t size=(left-1)/TC__POOL_SHARE;
+size=(size>least?size:least)+1;
+return size<left?size:left;
+}
+static void tc__mail_piece(const tc__mailbox*m,uint32_t i,int64_t*lo,int64_t*hi){
+uint32_t left=m->grains,size=tc__piece_grains(m,left);
+for(*lo=m->lo;i;i--){
+*lo+=size*m->grain,left-=size;
+size=tc__piece_grains(m,left);
+}
+*hi=size<left?*lo+size*m->grain:m->hi;
 }
 static int tc__mail_take(tc__mailbox*m,int index,int64_t*lo,int64_t*hi){
 uint64_t claim;
@@ -43852,8 +43860,7 @@ claim=tc__atomic_load64(&m->claim);
 threads=(int)(claim>>48);
 if((uint32_t)claim>=(claim>>32&UINT16_MAX)||index>=threads)return 0;
 }while(!tc__atomic_cas64(&m->claim,claim,claim+1));
-*lo=m->lo,*hi=tc__piece_end(m,*lo);
-for(uint32_t i=(uint32_t)claim;i;i--)*lo=*hi,*hi=tc__piece_end(m,*lo);
+tc__mail_piece(m,(uint32_t)claim,lo,hi);
 return threads;
 }
 static int tc__mail_work(tc__mailbox*m,int index){
@@ -43982,7 +43989,8 @@ static void tc__mail_fill(tc__mailbox*m,const tc__mailbox*part,int threads){
 uint64_t pieces=0;
 m->fn=part->fn,m->arg=part->arg;
 m->lo=part->lo,m->hi=part->hi,m->grain=part->grain;
-for(int64_t at=m->lo;at<m->hi;at=tc__piece_end(m,at))pieces++;
+m->grains=(uint32_t)((m->hi-m->lo-1)/m->grain+1);
+for(uint32_t left=m->grains;left;pieces++)left-=tc__piece_grains(m,left);
 tc__atomic_store64(&m->done,0);
 tc__atomic_store64(&m->claim,(uint64_t)threads<<48|pieces<<32);
 }
@@ -44054,6 +44062,7 @@ if(begun<p->alone){
 fn(arg,0,items,0);
 return;
 }
+while((items-1)/grain>INT32_MAX)grain*=2;
 grains=(items-1)/grain+1;
 n=grains<p->threads?(int)grains:p->threads;
 size=(grains-1)/n+1;
