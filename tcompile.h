@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x52381cdcf6f82633u
+#define TC__BUILD_ID 0x5a4ea964ecf3eff8u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -35621,6 +35621,8 @@ TC__CONTRACT_TALL_WIDTH=256,
 TC__CONTRACT_PAGE=4096,
 TC__CONTRACT_KEPT=7,
 TC__CONTRACT_KEPT_BYTES=1<<20,
+TC__CONTRACT_ROWS=4,
+TC__CONTRACT_ROWS_COLUMNS=2048,
 TC__CONTRACT_ALONE=1<<18,
 TC__CONTRACT_WINDOW_PANEL=
 20480,
@@ -35663,6 +35665,7 @@ int split;
 int late;
 int tall;
 int lies;
+int all_columns;
 int slots;
 tc__ix slot_size;
 int staged;
@@ -35880,6 +35883,27 @@ int64_t step=q->flip?tc__contract_step(q):q->width,
 share=tc__padded((cols+threads-1)/threads,step);
 return share<wide?share:wide;
 }
+static int tc__contract_may_keep(const tc__contract*q){
+int packs=q->right==TC__RIGHT_NODES||q->right==TC__RIGHT_COLUMNS;
+return q->g->target.keeps&&packs&&!q->number&&q->phases==1&&
+q->dot.each==1&&!q->late&&!q->tall&&!q->turns&&
+tc__ix_equals(q->g->shape.batch,1);
+}
+static int64_t tc__contract_all_columns(const tc__contract*q,int64_t m){
+const tc__group*g=q->g;
+int64_t threads=g->target.threads;
+if(!tc__contract_may_keep(q)||q->flip||q->slice||threads<2||m==INT64_MAX||
+m<threads*TC__CONTRACT_ROWS||!tc__ix_is_const(q->depth)||
+!tc__ix_is_const(g->shape.cols))
+return 0;
+int64_t cols=tc__padded(tc__ix_value(g->shape.cols),4*q->lanes),
+bytes=tc__ix_times(tc__ix_times(cols,tc__ix_value(q->depth)),
+tc__dtypes[q->dtype].bytes),
+most=tc__contract_has_32(q)?TC__CONTRACT_KEPT_BYTES:TC__CONTRACT_PANELS;
+if(bytes>most||cols>TC__CONTRACT_ROWS_COLUMNS)return 0;
+int64_t share=(m-1)/threads+1,items=(share-1)/q->grain+1;
+return tc__padded((share-1)/items+1,TC__CONTRACT_ROWS);
+}
 static void tc__contract_columns(tc__contract*q){
 tc__ixpool*x=q->g->body.ix;
 int64_t bytes=tc__dtypes[q->dtype].bytes<4?4:tc__dtypes[q->dtype].bytes;
@@ -35922,7 +35946,8 @@ if(!q->streams&&!q->dot.turned&&!q->turns&&q->phases==1&&!q->number)
 wide=tc__contract_alone(q,wide);
 }
 q->wide=tc__ix_const(q->flip?tc__padded(wide,tc__contract_step(q)):wide);
-if(q->phases>1||tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
+if(q->all_columns||q->phases>1||
+tc__ix_hi(x,q->g->shape.cols)<=tc__ix_value(q->wide))
 q->wide=q->g->shape.cols;
 }
 static tc__ix tc__contract_area(tc__contract*q,tc__ix elements){
@@ -35953,11 +35978,8 @@ int64_t vectors=(q->grain+q->lanes-1)/q->lanes;
 return(vectors|1)*q->lanes;
 }
 static int tc__contract_slots(const tc__contract*q,tc__ix bytes){
-const tc__group*g=q->g;
-int packs=q->right==TC__RIGHT_NODES||q->right==TC__RIGHT_COLUMNS;
-if(!g->target.keeps||!packs||q->number||q->phases>1||q->dot.each>1||
-q->late||q->tall||q->turns||!tc__ix_is_const(bytes)||
-!tc__ix_is_const(q->col_blocks)||!tc__ix_equals(g->shape.batch,1))
+if(!tc__contract_may_keep(q)||!tc__ix_is_const(bytes)||
+!tc__ix_is_const(q->col_blocks))
 return 0;
 int64_t most=TC__CONTRACT_KEPT_BYTES/tc__ix_value(bytes),
 blocks=tc__ix_value(q->col_blocks);
@@ -36214,6 +36236,8 @@ q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
 q.right=TC__RIGHT_IN_PLACE;
 }
+int64_t rows=tc__contract_all_columns(&q,m);
+if(rows)q.grain=rows,q.all_columns=1;
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
 tc__window_sizes(&q,m);
@@ -43914,9 +43938,10 @@ volatile uint64_t done;
 tc__pool_fn fn;
 void*arg;
 int64_t lo,hi,grain;
+uint32_t grains;
 volatile uint32_t state;
 volatile uint32_t quit;
-char pad[TC__POOL_LINE-64];
+char pad[TC__POOL_LINE-68];
 }tc__mailbox;
 typedef struct tc__worker{
 tc__mailbox*mail;
@@ -43977,13 +44002,20 @@ tc__worker_sleep(w,seen);
 end=last=0;
 }
 }
-static int64_t tc__piece_end(const tc__mailbox*m,int64_t lo){
-int64_t grains=(m->hi-m->lo-1)/m->grain+1;
-int64_t least=
-(grains-1)/(grains>TC__POOL_FEW?TC__POOL_LEAST:TC__POOL_SHARE);
-int64_t size=((m->hi-lo-1)/m->grain)/TC__POOL_SHARE;
-size=((size>least?size:least)+1)*m->grain;
-return m->hi-lo<=size?m->hi:lo+size;
+static uint32_t tc__piece_grains(const tc__mailbox*m,uint32_t left){
+uint32_t least=
+(m->grains-1)/(m->grains>TC__POOL_FEW?TC__POOL_LEAST:TC__POOL_SHARE);
+uint32_t size=(left-1)/TC__POOL_SHARE;
+size=(size>least?size:least)+1;
+return size<left?size:left;
+}
+static void tc__mail_piece(const tc__mailbox*m,uint32_t i,int64_t*lo,int64_t*hi){
+uint32_t left=m->grains,size=tc__piece_grains(m,left);
+for(*lo=m->lo;i;i--){
+*lo+=size*m->grain,left-=size;
+size=tc__piece_grains(m,left);
+}
+*hi=size<left?*lo+size*m->grain:m->hi;
 }
 static int tc__mail_take(tc__mailbox*m,int index,int64_t*lo,int64_t*hi){
 uint64_t claim;
@@ -43993,8 +44025,7 @@ claim=tc__atomic_load64(&m->claim);
 threads=(int)(claim>>48);
 if((uint32_t)claim>=(claim>>32&UINT16_MAX)||index>=threads)return 0;
 }while(!tc__atomic_cas64(&m->claim,claim,claim+1));
-*lo=m->lo,*hi=tc__piece_end(m,*lo);
-for(uint32_t i=(uint32_t)claim;i;i--)*lo=*hi,*hi=tc__piece_end(m,*lo);
+tc__mail_piece(m,(uint32_t)claim,lo,hi);
 return threads;
 }
 static int tc__mail_work(tc__mailbox*m,int index){
@@ -44123,7 +44154,8 @@ static void tc__mail_fill(tc__mailbox*m,const tc__mailbox*part,int threads){
 uint64_t pieces=0;
 m->fn=part->fn,m->arg=part->arg;
 m->lo=part->lo,m->hi=part->hi,m->grain=part->grain;
-for(int64_t at=m->lo;at<m->hi;at=tc__piece_end(m,at))pieces++;
+m->grains=(uint32_t)((m->hi-m->lo-1)/m->grain+1);
+for(uint32_t left=m->grains;left;pieces++)left-=tc__piece_grains(m,left);
 tc__atomic_store64(&m->done,0);
 tc__atomic_store64(&m->claim,(uint64_t)threads<<48|pieces<<32);
 }
@@ -44195,6 +44227,7 @@ if(begun<p->alone){
 fn(arg,0,items,0);
 return;
 }
+while((items-1)/grain>INT32_MAX)grain*=2;
 grains=(items-1)/grain+1;
 n=grains<p->threads?(int)grains:p->threads;
 size=(grains-1)/n+1;

@@ -35,10 +35,11 @@ typedef struct tc__mailbox {
     volatile uint64_t done; // pieces
     tc__pool_fn fn;
     void *arg;
-    int64_t lo, hi, grain; // of the part
+    int64_t lo, hi, grain; // of the part,
+    uint32_t grains;       //   so many of them: a division for a job, none for a piece
     volatile uint32_t state;
     volatile uint32_t quit; // 1: end of the thread
-    char pad[TC__POOL_LINE - 64];
+    char pad[TC__POOL_LINE - 68];
 } tc__mailbox;
 
 typedef struct tc__worker {
@@ -107,14 +108,23 @@ static uint32_t tc__worker_next(tc__worker *w, uint32_t seen) {
     }
 }
 
-// Where the piece ends that begins at `lo`.
-static int64_t tc__piece_end(const tc__mailbox *m, int64_t lo) {
-    int64_t grains = (m->hi - m->lo - 1) / m->grain + 1;
-    int64_t least =
-        (grains - 1) / (grains > TC__POOL_FEW ? TC__POOL_LEAST : TC__POOL_SHARE);
-    int64_t size = ((m->hi - lo - 1) / m->grain) / TC__POOL_SHARE;
-    size = ((size > least ? size : least) + 1) * m->grain;
-    return m->hi - lo <= size ? m->hi : lo + size;
+// Grains of the next piece of a part, of which `left` are left.
+static uint32_t tc__piece_grains(const tc__mailbox *m, uint32_t left) {
+    uint32_t least =
+        (m->grains - 1) / (m->grains > TC__POOL_FEW ? TC__POOL_LEAST : TC__POOL_SHARE);
+    uint32_t size = (left - 1) / TC__POOL_SHARE;
+    size = (size > least ? size : least) + 1;
+    return size < left ? size : left;
+}
+
+// Piece i of a part.
+static void tc__mail_piece(const tc__mailbox *m, uint32_t i, int64_t *lo, int64_t *hi) {
+    uint32_t left = m->grains, size = tc__piece_grains(m, left);
+    for (*lo = m->lo; i; i--) {
+        *lo += size * m->grain, left -= size;
+        size = tc__piece_grains(m, left);
+    }
+    *hi = size < left ? *lo + size * m->grain : m->hi;
 }
 
 // The next piece of a part, for thread `index`. Gives the number of threads of the job, 0 = all pieces have
@@ -127,8 +137,7 @@ static int tc__mail_take(tc__mailbox *m, int index, int64_t *lo, int64_t *hi) {
         threads = (int)(claim >> 48);
         if ((uint32_t)claim >= (claim >> 32 & UINT16_MAX) || index >= threads) return 0;
     } while (!tc__atomic_cas64(&m->claim, claim, claim + 1));
-    *lo = m->lo, *hi = tc__piece_end(m, *lo);
-    for (uint32_t i = (uint32_t)claim; i; i--) *lo = *hi, *hi = tc__piece_end(m, *lo);
+    tc__mail_piece(m, (uint32_t)claim, lo, hi);
     return threads;
 }
 
@@ -285,7 +294,8 @@ static void tc__mail_fill(tc__mailbox *m, const tc__mailbox *part, int threads) 
     uint64_t pieces = 0;
     m->fn = part->fn, m->arg = part->arg;
     m->lo = part->lo, m->hi = part->hi, m->grain = part->grain;
-    for (int64_t at = m->lo; at < m->hi; at = tc__piece_end(m, at)) pieces++;
+    m->grains = (uint32_t)((m->hi - m->lo - 1) / m->grain + 1);
+    for (uint32_t left = m->grains; left; pieces++) left -= tc__piece_grains(m, left);
     tc__atomic_store64(&m->done, 0);
     tc__atomic_store64(&m->claim, (uint64_t)threads << 48 | pieces << 32);
 }
@@ -374,6 +384,7 @@ TC__UNUSED static void tc__pool_run(tc__pool *p, tc__pool_fn fn, void *arg, int6
         fn(arg, 0, items, 0);
         return;
     }
+    while ((items - 1) / grain > INT32_MAX) grain *= 2;
     grains = (items - 1) / grain + 1;
     n = grains < p->threads ? (int)grains : p->threads;
     size = (grains - 1) / n + 1; // whole grains each

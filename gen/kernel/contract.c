@@ -70,7 +70,9 @@ enum {
     TC__CONTRACT_TALL_WIDTH = 256,       //   where so many would be too many for an L2
     TC__CONTRACT_PAGE = 4096,            //   what sets of an L1 repeat after
     TC__CONTRACT_KEPT = 7, // panels that a loop keeps at most: marks of a worker,
-    TC__CONTRACT_KEPT_BYTES = 1 << 20, //   and their bytes
+    TC__CONTRACT_KEPT_BYTES = 1 << 20, //   and their bytes,
+    TC__CONTRACT_ROWS = 4,             //   rows at least that a thread has of a product,
+    TC__CONTRACT_ROWS_COLUMNS = 2048,  //   and columns at most, where items have them all
     TC__CONTRACT_ALONE = 1 << 18,      // multiplications that are worth a thread
     TC__CONTRACT_WINDOW_PANEL =
         20480, //   most bytes of a panel's slice, of an L1 that windows share,
@@ -114,6 +116,7 @@ typedef struct tc__contract {
     int late;         // a slice of a panel is packed when it is used, for all rows
     int tall;         //   for the rows of an item, of which there are many,
     int lies;         //   or read there in memory
+    int all_columns;  // an item has some rows, and each turn of a loop has its thread's
     int slots;        // blocks of panels that a loop keeps; 0 = one, of a launch
     tc__ix slot_size; //   elements of one
     int staged; // the right operand is evaluated along k, for so many of them at a time

@@ -1,5 +1,5 @@
 // Products in loops, whose weights a thread packs once for all turns: weights that stay, that another run finds changed, that an
-// outer loop makes anew, that each turn has others of; of more columns than a thread keeps panels for. Held, in bits, against
+// outer loop makes anew, that each turn has others of; of more columns than a thread keeps panels for, of rows that threads share. Held, in bits, against
 // loops in C that add k in order, one fma a step.
 #define TCOMPILE_IMPLEMENTATION
 #include "tcompile.h"
@@ -156,14 +156,20 @@ TEST(baseline) { run_all("cpu", "baseline", 2); }
 
 // ---- who keeps ----
 
-// Launches of a region with loop l that keep what they packed, of two threads.
-static int keep_count(const loop *l) {
+// Launches of a region that keep what they packed, and the last of them.
+typedef struct seen {
+    int kept;
+    int64_t items, rows; // of an item,
+    int all_columns;     //   which has them
+} seen;
+
+static seen look(const loop *l, int threads) {
+    seen found = {0, 0, 0, 0};
     tc_config config = tc_config_default();
-    config.threads = 2, config.no_disk_cache = 1;
+    config.threads = threads, config.no_disk_cache = 1;
     tc_ctx *tc = tc_open(&config);
     float *w = (float *)calloc((size_t)weights(l), sizeof *w);
-    int n = 0;
-    if (!CHECK(tc && w)) return -1;
+    if (!CHECK(tc && w)) return found;
     given g = give(tc, l, w);
     tc_trace_begin(tc, "one");
     tc_tensor y = run_loop(tc, &g);
@@ -172,12 +178,42 @@ static int keep_count(const loop *l) {
     tc__step *s = tc->recorder.region->root.next;
     while (s->next) s = s->next;
     const tc__program *p = (const tc__program *)s->program;
-    for (size_t i = 0; i < p->launch.count; i++) n += p->launch.at[i].keeps;
+    for (size_t i = 0; i < p->launch.count; i++) {
+        const tc__launch *k = &p->launch.at[i];
+        if (!k->keeps) continue;
+        found.kept++, found.items = k->items, found.rows = k->group->shape.grain;
+        found.all_columns = k->group->shape.wide == k->group->shape.cols;
+    }
     tc_close(tc);
     free(w);
-    return n;
+    return found;
 }
 
 TEST(weights_that_no_turn_changes_are_kept) {
-    for (int i = 0; i < LOOPS; i++) CHECK_EQ(keep_count(&loops[i]), loops[i].kind != ROWS);
+    for (int i = 0; i < LOOPS; i++)
+        CHECK_EQ(look(&loops[i], 2).kept, loops[i].kind != ROWS);
+}
+
+// ---- who has which rows ----
+
+// By threads: the rows of an item that has all columns; 0 = items share columns.
+TEST(threads_share_rows_where_all_panels_are_few) {
+    static const struct {
+        loop l;
+        int threads, rows;
+    } of[] = {
+        {{STAYING, 32, 128}, 2, 16},  {{TURNED, 32, 128}, 2, 16},
+        {{STAYING, 32, 128}, 3, 12},  {{STAYING, 33, 64}, 4, 12},
+        {{STAYING, 128, 128}, 2, 32}, // not 48, of which one thread had two
+        {{STAYING, 32, 128}, 9, 0},   // fewer than 4 rows a thread
+        {{STAYING, 32, 640}, 2, 0},   // panels of 1.6 MB
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        seen k = look(&of[i].l, of[i].threads);
+        CHECK_EQ(k.kept, 1);
+        CHECK_EQ(k.all_columns, of[i].rows > 0);
+        if (!of[i].rows) continue;
+        CHECK_EQ(k.rows, of[i].rows);
+        CHECK_EQ(k.items, (of[i].l.m - 1) / of[i].rows + 1);
+    }
 }
