@@ -8,12 +8,7 @@
 #include "harness.h"
 #include "help.h"
 #include "tools/cuda_device.h"
-
-#include <math.h>
-
-static double number(size_t i, unsigned of) {
-    return (double)((int)(test_word((unsigned)i, of) % 2001) - 1000) / 512;
-}
+#include "tools/cuda_near.h"
 
 typedef struct size {
     int64_t rows, cols;
@@ -28,14 +23,6 @@ static const size sizes[] = {
     {9, 4100, TC_F32},   {450, 1024, TC_BF16}, {3, 20000, TC_F32}, {135, 8192, TC_BF16},
     {134, 8190, TC_F32},
 };
-
-static tc_tensor there(tc_ctx *tc, tc_dims d, unsigned of, tc_dtype dtype, double *value) {
-    int64_t n = d.rank > 1 ? d.size[0] * d.size[1] : d.size[0];
-    for (int64_t i = 0; i < n; i++) value[i] = number((size_t)i, of);
-    tc_tensor t = tc_cast(tc_from_data(tc, value, d, TC_F64), dtype);
-    CHECK_EQ(tc_read(tc_cast(t, TC_F64), value, (size_t)n * sizeof *value), TC_OK);
-    return tc_to(t, DEVICE_NAME);
-}
 
 // dx, dw and db of y = (x - mean) * slope * w + b where y counts g; `centred` = 0: without the mean, as rms_norm.
 static void expect(const size *z, const double *x, const double *w, const double *g,
@@ -70,25 +57,6 @@ static void rms(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     tc_vjp(y, in[3], in, 2, out);
     out[2] = tc_sum(out[0], 0);
-}
-
-// Root of the mean square of what differs, by that of what is expected.
-static double apart(tc_tensor t, const double *want, int64_t n) {
-    double *have = (double *)malloc((size_t)n * sizeof *have), e = 0, all = 1e-30;
-    if (!CHECK(have &&
-               tc_read(tc_cast(t, TC_F64), have, (size_t)n * sizeof *have) == TC_OK))
-        return free(have), (double)INFINITY;
-    for (int64_t i = 0; i < n; i++)
-        e += (have[i] - want[i]) * (have[i] - want[i]), all += want[i] * want[i];
-    free(have);
-    return sqrt(e / all);
-}
-
-static void check_same(tc_tensor a, tc_tensor b, size_t bytes) {
-    void *x = malloc(bytes), *y = malloc(bytes);
-    REQUIRE(x && y && tc_read(a, x, bytes) == TC_OK && tc_read(b, y, bytes) == TC_OK);
-    CHECK(!memcmp(x, y, bytes));
-    free(x), free(y);
 }
 
 static void check_norm(tc_ctx *tc, const size *z, tc_body body, int centred) {

@@ -8,8 +8,7 @@
 #include "harness.h"
 #include "help.h"
 #include "tools/cuda_device.h"
-
-#include <math.h>
+#include "tools/cuda_near.h"
 
 typedef struct size {
     int64_t k, m, n; // x is [k, m], g is [k, n]: the result x^T g is [m, n]
@@ -24,18 +23,6 @@ static const size sizes[] = {{200, 192, 520, TC_BF16, 1},
                              {96, 130, 77, TC_BF16, 0},
                              {512, 8, 96, TC_F16, 0},
                              {33, 64, 64, TC_F32, 0}};
-
-static double number(size_t i, unsigned of) {
-    return (double)((int)(test_word((unsigned)i, of) % 2001) - 1000) / 512;
-}
-
-static tc_tensor there(tc_ctx *tc, tc_dims d, unsigned of, tc_dtype dtype, double *value) {
-    int64_t n = d.rank > 1 ? d.size[0] * d.size[1] : d.size[0];
-    for (int64_t i = 0; i < n; i++) value[i] = number((size_t)i, of);
-    tc_tensor t = tc_cast(tc_from_data(tc, value, d, TC_F64), dtype);
-    CHECK_EQ(tc_read(tc_cast(t, TC_F64), value, (size_t)n * sizeof *value), TC_OK);
-    return tc_to(t, DEVICE_NAME);
-}
 
 // The sums as they are, and what is made of them: added to what was there, and halves.
 static void both(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
@@ -75,25 +62,6 @@ static const way ways[] = {{"both", both, 1, 0, 1},
                            {"more", more, 0.5, 1, 1},
                            {"first", first, 1, 0, 1},
                            {"squares", squares, 1, 0, 0}};
-
-// Root of the mean square of what differs, by that of what is expected.
-static double apart(tc_tensor t, const double *want, int64_t n) {
-    double *have = (double *)malloc((size_t)n * sizeof *have), e = 0, all = 1e-30;
-    if (!CHECK(have &&
-               tc_read(tc_cast(t, TC_F64), have, (size_t)n * sizeof *have) == TC_OK))
-        return free(have), (double)INFINITY;
-    for (int64_t i = 0; i < n; i++)
-        e += (have[i] - want[i]) * (have[i] - want[i]), all += want[i] * want[i];
-    free(have);
-    return sqrt(e / all);
-}
-
-static void check_same(tc_tensor a, tc_tensor b, size_t bytes) {
-    void *x = malloc(bytes), *y = malloc(bytes);
-    REQUIRE(x && y && tc_read(a, x, bytes) == TC_OK && tc_read(b, y, bytes) == TC_OK);
-    CHECK(!memcmp(x, y, bytes));
-    free(x), free(y);
-}
 
 static void expect(const size *z, const way *w, const double *x, const double *g,
                    const double *before, double *product, double *sum) {
