@@ -1051,6 +1051,62 @@ static const char mapped_left[] = "%3 = input x0  bf16[3,72,136]\n",
                   mapped_right_once[] = "%5 = input x1  bf16[1,136,80]\n"
                                         "%6 = expand %5  bf16[3,136,80]\n";
 
+// Sums down the columns of the left operand, in the product.
+static void total_lower(kit *t) {
+    kit_read(t, "%0 = input x0  bf16[200,192]\n"
+                "%1 = input x1  bf16[200,520]\n"
+                "%2 = permute %0 order=1,0  bf16[192,200]\n"
+                "%3 = matmul %2 %1  bf16[192,520]\n"
+                "%4 = cast %0  f32[200,192]\n"
+                "%5 = sum %4 dims=1  f32[1,192]\n"
+                "return %3 %5\n");
+    for (size_t i = 0; i < t->s.kernel.count; i++)
+        t->s.kernel.at[i]->target.matrix_warps = 4,
+        t->s.kernel.at[i]->target.tensor_maps = 1;
+    REQUIRE(tc__schedule_join(&t->s, &tc__dialect_cuda) && t->s.kernel.count == 1);
+    t->list = tc__lower_device(t->c, t->s.kernel.at[0]);
+    REQUIRE(t->list != NULL || FAIL("%s", tc_error_text(t->c)));
+    CHECK(tc__verify_device(t->c, t->list));
+}
+
+static tc__node *total_open(kit *t) {
+    total_lower(t);
+    return statement(t, TC_OP_TEMPLATE, 0);
+}
+
+TEST(sums_without_room_or_tickets) {
+    for (int word = TC__TEMPLATE_TICKETS; word <= (int)TC__TEMPLATE_SUMS; word++) {
+        kit t;
+        tc__node *n = total_open(&t);
+        tc__ix *numel = &t.list->buffer.at[n->attr[word]].numel;
+        *numel = tc__ix_sub(&t.ix, *numel, tc__ix_const(1));
+        refused_by_device(&t, "blocks cannot leave their sums");
+        n = total_open(&t);
+        n->attr[word] = -1;
+        refused_by_device(&t, "blocks cannot leave their sums");
+    }
+}
+
+TEST(sums_of_what_no_product_reads) {
+    for (int depth = 0; depth < 2; depth++) {
+        kit t;
+        total_open(&t);
+        tc__graph *g = &t.s.kernel.at[0]->body;
+        tc__node *sum = NULL;
+        for (size_t i = 0; i < g->node.count; i++)
+            if (g->node.at[i]->op == TC_OP_LEFT_SUM) sum = (tc__node *)g->node.at[i];
+        REQUIRE(sum != NULL && tc__verify(t.c, g, TC__LOOP));
+        if (depth)
+            sum->attr[TC__LEFT_SUM_DEPTH] = tc__ix_const(199);
+        else
+            sum->level = TC__AT_COL;
+        CHECK(!tc__verify(t.c, g, TC__LOOP));
+        CHECK(strstr(tc_error_text(t.c), depth ? "no product has" : "not of a row") ||
+              FAIL("\"%s\"", tc_error_text(t.c)));
+        kit_close(&t);
+    }
+}
+
 static void check_map(const tc_device_map *m, int64_t inner, int64_t outer, int64_t batches,
                       int64_t stride, int64_t apart, uint32_t box) {
     CHECK_EQ(m->size[0], inner), CHECK_EQ(m->size[1], outer), CHECK_EQ(m->size[2], batches);
