@@ -5545,6 +5545,8 @@ TC__FEW_LANES=2,
 TC__FEW_BUSY=8,
 TC__FEW_LONG=1024,
 TC__FEW_BLOCKS=528,
+TC__FEW_SHORT=924,
+TC__FEW_EVEN=20,
 TC__FEW_DOTS=1056,
 TC__FEW_DEEP=512,
 TC__FEW_EACH=4,
@@ -6145,6 +6147,14 @@ lanes/=2;
 q->cover=lanes*width;
 q->sharing=q->threads/lanes,q->parts=q->threads/32;
 }
+static int tc__few_slices(const tc__group*g,const tc__product*q,int step){
+int want=q->dot?TC__FEW_DOTS:TC__FEW_BLOCKS,
+slices=tc__choose_slices(g,q->shares,want,step,TC__FEW_ROUND);
+int even=slices*q->shares*TC__FEW_EVEN>=(int64_t)want*(TC__FEW_EVEN-1);
+if(even||q->dot||q->few>1||!q->half||tc__wide_operand(q)->computed)
+return slices;
+return tc__choose_slices(g,q->shares,TC__FEW_SHORT,step,TC__FEW_ROUND);
+}
 static void tc__plan_few(const tc__group*g,tc__product*q){
 tc__ixpool*x=g->body.ix;
 q->form=TC__PRODUCT_FEW;
@@ -6163,8 +6173,7 @@ int width=tc__wide_operand(q)->width;
 q->sums=q->few*(q->dot?q->each:width);
 q->shares=tc__ix_is_const(q->blocks)?tc__ix_value(q->blocks):0;
 int step=q->sharing*(q->dot?width:1);
-int want=q->dot?TC__FEW_DOTS:TC__FEW_BLOCKS;
-tc__cut_depth(g,q,step,tc__choose_slices(g,q->shares,want,step,TC__FEW_ROUND));
+tc__cut_depth(g,q,step,tc__few_slices(g,q,step));
 }
 static const tc__kbuf*tc__left_rows(const tc__group*g){
 size_t i=0;

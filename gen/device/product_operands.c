@@ -30,6 +30,8 @@ enum {
     TC__FEW_BUSY = 8,      // warps of a multiprocessor that keep its memory busy
     TC__FEW_LONG = 1024,   // from so many accesses on a row of few ones is for a block
     TC__FEW_BLOCKS = 528,  // that keep its memory busy, lanes along columns
+    TC__FEW_SHORT = 924,   //   with short slices, if else more than one
+    TC__FEW_EVEN = 20,     //   of so many places are empty,
     TC__FEW_DOTS = 1056,   //   or along k (8192 x 8192: in two slices 41.8 us, whole 45.6)
     TC__FEW_DEEP = 512,    // accesses along k from which one row is multiplied
     TC__FEW_EACH = 4,      //   by so many columns at once
