@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5a4ea964ecf3eff8u
+#define TC__BUILD_ID 0x0e19d0306b623a1au
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -27437,6 +27437,8 @@ tc__bounds_add(w,&own,tc__ix_mod(w->ix,e,n->attr[TC__PAD_DILATION]),
 tc__ix_const(1));
 e=tc__ix_div(w->ix,e,n->attr[TC__PAD_DILATION]);
 }
+if(tc__ix_beyond(w->ix,e,a->dims[dim]))
+return tc__weave_const(w,n->dtype,n->attr[TC__PAD_FILL]);
 tc__bounds_add(w,&own,e,a->dims[dim]);
 at[dim]=e;
 all=tc__guard_and(w,&own);
@@ -28804,6 +28806,7 @@ uint32_t*cost;
 uint32_t*length;
 tc__loads*loads;
 uint8_t*whole;
+uint8_t*mates;
 uint8_t*forced;
 uint8_t*inside;
 uint8_t*product;
@@ -28869,7 +28872,12 @@ for(uint32_t k=0;k<x->n_in;k++)
 if(!s->inside[i]&&x->op!=TC_OP_UNROLLED)s->inside[x->in[k]]=0;
 }
 }
-static void tc__mark_live(tc__schedule*s){
+static int tc__is_mate(const tc__schedule*s,const uint8_t*output,const tc__node*n){
+if(tc__is_kind(n,TC__KIND_MOVE)&&!output[n->id])return s->mates[n->id];
+return!tc__is_kind(n,TC__KIND_CONTRACT)&&!tc__is_kind(n,TC__KIND_OPAQUE)&&
+n->op!=TC_OP_INPUT;
+}
+static void tc__mark_live(tc__schedule*s,const uint8_t*output){
 for(size_t i=s->g->node.count;i-- >0;){
 const tc__node*n=s->g->node.at[i];
 if(tc__has_no_elements(n))s->live[i]=0;
@@ -28878,6 +28886,7 @@ for(uint32_t k=0;k<n->n_in;k++){
 s->live[n->in[k]]=1;
 s->users[n->in[k]]++;
 s->whole[n->in[k]]|=(uint8_t)tc__uses_whole(s,n);
+s->mates[n->in[k]]|=(uint8_t)tc__is_mate(s,output,n);
 }
 }
 tc__pass_users_on(s);
@@ -29035,11 +29044,18 @@ for(n=weight;n->op==TC_OP_RESHAPE;n=tc__operand(g,n,0))
 if(tc__regroups(g,n)&&tc__operand(g,n,0)->op==TC_OP_PERMUTE)return weight;
 return NULL;
 }
-static void tc__force_factors(tc__schedule*s,const tc__node*p){
+static int tc__is_of_output(const tc__schedule*s,const uint8_t*output,
+const tc__node*n){
+while(!output[n->id]&&tc__is_kind(n,TC__KIND_MOVE)&&n->op!=TC_OP_PAD)
+n=tc__operand(s->g,n,0);
+return output[n->id];
+}
+static void tc__force_factors(tc__schedule*s,const uint8_t*output,const tc__node*p){
 const tc__node*weight=tc__turned_weight(s->g,p);
 if(weight)s->forced[weight->id]=1;
 for(uint32_t i=0;i<2;i++){
 tc__origin o=tc__origin_of(s,p->in[i]);
+if(tc__is_of_output(s,output,tc__operand(s->g,p,i)))continue;
 int made=tc__origin_is_computed(&o)&&!tc__is_made_at_loads(s,p,i,o.least);
 if(made||tc__is_rounded_often(s,p,i,&o))s->forced[o.least->id]=1;
 }
@@ -29115,12 +29131,12 @@ o.least->loop!=n->loop)
 s->forced[o.least->id]=1;
 }
 }
-static void tc__force_sources(tc__schedule*s){
+static void tc__force_sources(tc__schedule*s,const uint8_t*output){
 for(size_t i=0;i<s->g->node.count;i++){
 const tc__node*n=s->g->node.at[i];
 if(!s->live[i])continue;
 tc__force_outer(s,n);
-if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,n);
+if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,output,n);
 if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
 if(n->op==TC_OP_AGAIN)tc__force_kept(s,n);
@@ -29500,32 +29516,61 @@ TC__FOLDS_MOST=4,
 TC__FOLDS_RUN=32,
 TC__FOLDS_LOOK=16,
 };
+static int64_t tc__fold_run(const tc__graph*g,const tc__node*n,int dim){
+int64_t run=1;
+for(int i=dim;i<n->rank;i++)
+run=tc__ix_times(run,tc__ix_lo(g->ix,n->dims[i]));
+return run;
+}
 static int tc__has_equal_parts(const tc__graph*g,const tc__node*n){
 const tc__node*first=tc__operand(g,n,0);
-int64_t run=1;
 if(n->n_in<2||n->n_in>TC__FOLDS_MOST)return 0;
 for(uint32_t i=1;i<n->n_in;i++)
 if(tc__operand(g,n,i)->dims[n->attr[TC__CAT_DIM]]!=
 first->dims[n->attr[TC__CAT_DIM]])
 return 0;
-for(int i=(int)n->attr[TC__CAT_DIM];i<n->rank;i++)
-run=tc__ix_times(run,tc__ix_lo(g->ix,first->dims[i]));
-return run>=TC__FOLDS_RUN;
+return tc__fold_run(g,first,(int)n->attr[TC__CAT_DIM])>=TC__FOLDS_RUN;
 }
-static const tc__node*tc__folded_cat(const tc__schedule*s,const tc__node*n){
+static int tc__is_equal_part(const tc__graph*g,const tc__node*n){
+const tc__node*a=tc__operand(g,n,0);
+int dim=(int)n->attr[TC__PAD_DIM];
+tc__ix own=a->dims[dim],all=n->dims[dim],low=n->attr[TC__PAD_LOW];
+int64_t run=tc__fold_run(g,a,dim);
+if(!tc__ix_is_const(own)||!tc__ix_is_const(all)||!tc__ix_is_const(low)||
+!tc__ix_equals(n->attr[TC__PAD_DILATION],1)||run<TC__FOLDS_RUN)
+return 0;
+int64_t size=tc__ix_value(own),parts=tc__ix_value(all)/size;
+return parts*size==tc__ix_value(all)&&parts>1&&parts<=TC__FOLDS_MOST&&
+tc__ix_value(low)%size==0;
+}
+static int tc__set_folds(const tc__graph*g,const tc__node*n,tc__root*r){
+int cat=n->op==TC_OP_CAT&&tc__has_equal_parts(g,n);
+if(!cat&&!(n->op==TC_OP_PAD&&tc__is_equal_part(g,n)))return 0;
+r->along=(uint8_t)n->attr[cat?TC__CAT_DIM:TC__PAD_DIM];
+r->fold=tc__operand(g,n,0)->dims[r->along];
+r->folds=
+(uint8_t)(cat?n->n_in:tc__ix_value(n->dims[r->along])/tc__ix_value(r->fold));
+return 1;
+}
+static void tc__find_parts(const tc__schedule*s,const tc__node*n,tc__root*r){
 const tc__node*waiting[TC__FOLDS_LOOK]={n};
 for(uint32_t at=0,count=1;at<count;at++){
 const tc__node*a=waiting[at];
-if(a->op==TC_OP_CAT&&tc__has_equal_parts(s->g,a))return a;
-if(!tc__is_alu(a)&&!tc__is_kind(a,TC__KIND_CAST))continue;
+if(tc__set_folds(s->g,a,r))return;
+if(!tc__is_alu(a)&&!tc__is_kind(a,TC__KIND_CAST)&&a->op!=TC_OP_DETACH)
+continue;
 for(uint32_t k=0;k<a->n_in&&count<TC__FOLDS_LOOK;k++)
 if(s->root_of[a->in[k]]==TC__NONE)
 waiting[count++]=tc__operand(s->g,a,k);
 }
-return NULL;
+}
+static int tc__is_read_by_none(const tc__schedule*s,const tc__root*r){
+if(r->output&&!r->forced&&!s->users[r->node])return 1;
+return!s->mates[r->node]&&!s->g->node.at[r->node]->device&&
+(r->output||r->forced);
 }
 static void tc__root_fold(const tc__schedule*s,tc__root*r){
-const tc__node*n=s->g->node.at[r->node],*cat;
+const tc__node*n=s->g->node.at[r->node];
 r->folds=0,r->unrolled=0;
 if(n->op==TC_OP_UNROLLED){
 r->unrolled=(uint32_t)n->attr[TC__UNROLLED_DIMS],r->folds=1;
@@ -29534,10 +29579,7 @@ if(r->unrolled>>i&1)
 r->folds=(uint8_t)(r->folds*tc__ix_value(n->dims[i]));
 return;
 }
-if(s->apart||!r->output||r->forced||s->users[r->node])return;
-if((cat=tc__folded_cat(s,n))==NULL)return;
-r->folds=(uint8_t)cat->n_in,r->along=(uint8_t)cat->attr[TC__CAT_DIM];
-r->fold=tc__operand(s->g,cat,0)->dims[r->along];
+if(!s->apart&&tc__is_read_by_none(s,r))tc__find_parts(s,n,r);
 }
 static void tc__root_dims(const tc__graph*g,const tc__root*r,tc__ix*dims){
 memcpy(dims,g->node.at[r->node]->dims,sizeof g->node.at[r->node]->dims);
@@ -29775,16 +29817,16 @@ int64_t columns=tc__ix_lo(s->g->ix,w->space.dims[last]);
 return columns>=TC__BORDER_REACH*tc__taps_reach(s,w,n)&&
 (places*taps<=TC__BORDER_FEW||columns>=TC__BORDER_COLUMNS);
 }
-static uint32_t tc__find_stencil(const tc__schedule*s,const tc__weave*w){
+static uint32_t tc__find_stencil(const tc__schedule*s,const tc__weave*w,size_t from){
 uint32_t best=0;
-for(size_t i=0;i<w->seen.count;i++){
+for(size_t i=from;i<w->seen.count;i++){
 const tc__node*n=s->g->node.at[w->seen.at[i].node];
 uint32_t taps=0;
 int moves=tc__is_kind(n,TC__KIND_MOVE)&&n->op!=TC_OP_PAD;
 if(n->id<=best||moves||s->root_of[n->id]!=TC__NONE)continue;
 if(s->inside[n->id])continue;
 if(tc__is_kind(n,TC__KIND_SOURCE)&&n->op!=TC_OP_RANDOM)continue;
-for(size_t k=0;k<w->seen.count;k++)taps+=w->seen.at[k].node==n->id;
+for(size_t k=from;k<w->seen.count;k++)taps+=w->seen.at[k].node==n->id;
 if(taps<TC__TAPS||taps*s->cost[n->id]<=4*TC__CHEAP)continue;
 if(!tc__reads_places(s,w,n,taps))best=n->id;
 }
@@ -29841,6 +29883,18 @@ ops+=body->node.at[i]->op!=TC_OP_LOAD;
 }
 return ops;
 }
+static uint32_t tc__lower_parts(const tc__schedule*s,tc__weave*w,const tc__root*r){
+uint32_t best=0,folds=tc__folds_of(r);
+size_t from=0;
+for(uint32_t i=0;i<folds;i++){
+tc__lower_own(w,r,i);
+if(r->unrolled&&i+1<folds)continue;
+uint32_t one=tc__find_stencil(s,w,from);
+if(one>best)best=one;
+from=w->seen.count;
+}
+return best;
+}
 static const tc__outline*tc__analyse_first(tc__schedule*s,uint32_t r,
 const tc__space*space,tc__outline*own,
 uint32_t*stencil){
@@ -29849,11 +29903,9 @@ tc__outlines*o=&s->outlines;
 const tc__outline*kept=NULL;
 int ok=tc__weave_open(&w,s,r,space);
 if(ok){
-for(uint32_t i=0;i<tc__folds_of(&s->root.at[r]);i++)
-tc__lower_own(&w,&s->root.at[r],i);
+*stencil=tc__lower_parts(s,&w,&s->root.at[r]);
 ok=!w.failed&&!s->g->ix->failed;
 }
-if(ok)*stencil=tc__find_stencil(s,&w);
 if(ok&&!*stencil){
 own->size=(uint32_t)w.k->body.node.count;
 own->ops=tc__body_ops(&w.k->body);
@@ -31147,6 +31199,7 @@ tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
 tc__free(s->ctx,s->loads,n*sizeof*s->loads);
 tc__free(s->ctx,s->whole,n*sizeof*s->whole);
+tc__free(s->ctx,s->mates,n);
 tc__free(s->ctx,s->root_of,n*sizeof*s->root_of);
 tc__relate_close(s);
 tc__census_close(s);
@@ -31178,18 +31231,19 @@ s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
 s->inside=TC__NEW_ARRAY(c,uint8_t,n),s->loads=TC__NEW_ARRAY(c,tc__loads,n),
 s->whole=TC__NEW_ARRAY(c,uint8_t,n),s->behind=TC__NEW_ARRAY(c,uint32_t,n);
-if(!s->inside||!s->loads||!s->whole||!s->way||!s->made_of||!s->again||
-!s->behind||!s->redraw)
+s->mates=TC__NEW_ARRAY(c,uint8_t,n);
+if(!s->inside||!s->loads||!s->whole||!s->mates||!s->way||!s->made_of||
+!s->again||!s->behind||!s->redraw)
 return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
 return 0;
 if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
 if(n)memcpy(s->live,output,n);
-tc__mark_live(s);
+tc__mark_live(s,output);
 if(!tc__again_all(c,g,s->again))return 0;
 tc__behind_all(s);
-tc__force_sources(s);
+tc__force_sources(s,output);
 tc__force_twisted(s);
 if(!s->apart)tc__follow_products(s,output),tc__force_padded(s),tc__force_spread(s);
 if(!s->apart)tc__force_of_rows(s);
