@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x0e19d0306b623a1au
+#define TC__BUILD_ID 0x8479f49e70332c72u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28967,6 +28967,7 @@ uint32_t count=1;
 while(count&&r->plain){
 n=waiting[--count];
 tc__recipe_node(g,n,r);
+if(n->op==TC_OP_INPUT)continue;
 if(count+n->n_in>TC__RECIPE_WAITING)r->plain=0;
 for(uint32_t k=n->n_in;k-- >0&&r->plain;)
 waiting[count++]=tc__operand(g,n,k);
@@ -29123,11 +29124,22 @@ if(n->dtype!=TC_F32||!tc__ix_equals(parts,2)||
 tc__ix_hi(s->g->ix,row)<TC__WOVEN_ROW||!tc__is_of_stored(s->g,a))
 s->forced[a->id]=1;
 }
+static int tc__is_row_of_turn(const tc__schedule*s,const tc__node*n,
+const tc__node*outer){
+const tc__rounds*l=&s->g->loop.at[n->loop-1];
+tc__recipe r={0,0,1};
+if(n->op!=TC_OP_SLICE||n->attr[TC__SLICE_START]!=l->turn||
+!tc__ix_equals(n->attr[TC__SLICE_COUNT],1)||l->outer!=outer->loop||s->apart)
+return 0;
+tc__recipe_add(s->g,outer,&r);
+return r.plain&&8*r.bytes<=9*tc__bytes_most(s->g,outer);
+}
 static void tc__force_outer(tc__schedule*s,const tc__node*n){
 for(uint32_t i=0;i<n->n_in&&n->loop;i++){
 tc__origin o=tc__origin_of(s,n->in[i]);
+if(tc__operand(s->g,n,i)->loop==n->loop)continue;
 if(o.first->loop!=n->loop&&tc__origin_is_computed(&o)&&
-o.least->loop!=n->loop)
+o.least->loop!=n->loop&&!tc__is_row_of_turn(s,n,o.first))
 s->forced[o.least->id]=1;
 }
 }
