@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8479f49e70332c72u
+#define TC__BUILD_ID 0x95dc0935f42285a4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8483,7 +8483,8 @@ uint32_t first,last;
 }tc__rounds;
 typedef struct tc__lasting{
 uint32_t loop,number;
-int stacked;
+int carried,
+stacked;
 uint8_t dtype,device;
 tc__ix numel;
 }tc__lasting;
@@ -8493,7 +8494,8 @@ TC__SPOT_NOW,
 TC__SPOT_NEXT,
 TC__SPOT_LEFT,
 TC__SPOT_ROW,
-TC__SPOT_ALL
+TC__SPOT_ALL,
+TC__SPOT_AFTER
 }tc__spot_kind;
 typedef struct tc__spot{
 tc__spot_kind kind;
@@ -26455,6 +26457,8 @@ uint32_t
 *store;
 uint32_t*memory;
 uint32_t*row;
+uint32_t*
+rows;
 TC__VEC(uint32_t)waiting;
 TC__VEC(uint32_t)stores;
 }tc__unroll;
@@ -26464,11 +26468,12 @@ p.kind=kind,p.memory=memory,p.node=UINT32_MAX;
 if(!TC__PUSH(u->w.ctx,u->w.to->place,p))u->w.failed=1;
 return(uint32_t)u->w.to->place.count-1;
 }
-static uint32_t tc__spot_memory(tc__unroll*u,uint32_t loop,int stacked,
+static uint32_t tc__spot_memory(tc__unroll*u,uint32_t loop,int stacked,int carried,
 const tc__node*row){
 tc__lasting m;
 memset(&m,0,sizeof m);
-m.loop=loop,m.stacked=stacked,m.dtype=row->dtype,m.device=row->device;
+m.loop=loop,m.stacked=stacked,m.carried=carried,m.dtype=row->dtype,
+m.device=row->device;
 m.numel=tc__node_numel(u->w.to,row);
 if(!TC__PUSH(u->w.ctx,u->w.to->memory,m))u->w.failed=1;
 return(uint32_t)u->w.to->memory.count-1;
@@ -26512,7 +26517,7 @@ tc__unroll_wait(u,m->in[0]);
 static tc__node*tc__unroll_carry(tc__unroll*u,const tc__node*n){
 uint32_t loop=(uint32_t)n->attr[TC__CARRY_LOOP];
 const tc__node*init=tc__unroll_at(u,n->in[0]);
-uint32_t memory=tc__spot_memory(u,loop,0,init);
+uint32_t memory=tc__spot_memory(u,loop,u->rows[n->id]!=0,1,init);
 if(u->w.failed)return NULL;
 uint32_t number=(uint32_t)n->attr[TC__CARRY_NUMBER];
 tc__rounds*l=&u->w.to->loop.at[loop];
@@ -26526,7 +26531,7 @@ return first?tc__spot_input(u,TC__SPOT_NOW,memory,n,&first->id,1,loop+1)
 static uint32_t tc__carry_memory(const tc__graph*g,int64_t loop,int64_t number){
 for(uint32_t i=0;i<g->memory.count;i++){
 const tc__lasting*m=&g->memory.at[i];
-if(!m->stacked&&m->loop==(uint32_t)loop&&m->number==(uint32_t)number)
+if(m->carried&&m->loop==(uint32_t)loop&&m->number==(uint32_t)number)
 return i;
 }
 return 0;
@@ -26554,13 +26559,34 @@ tc__node*w=in[0]?tc__make_alu(g,TC_OP_WHERE,a->dtype,in,3):NULL;
 if(w)w->loop=(uint16_t)(loop+1);
 return w;
 }
+static int tc__unroll_has_rows(const tc__unroll*u,const tc__node*n){
+const tc__rounds*l=&u->w.from->loop.at[n->attr[TC__NEXT_LOOP]];
+return!l->backward&&!l->times&&!l->go&&!n->device&&tc__unroll_reads(u,n);
+}
+static void tc__unroll_find_rows(tc__unroll*u,const tc__node*s){
+for(uint32_t i=0;i<u->w.nodes;i++){
+const tc__node*n=u->w.from->node.at[i];
+if(!u->w.live[i]||n->op!=TC_OP_NEXT||
+n->attr[TC__NEXT_LOOP]!=s->attr[TC__STACKED_LOOP]||
+(n->in[0]!=s->in[0]&&n->in[1]!=s->in[0])||!tc__unroll_has_rows(u,n))
+continue;
+u->rows[s->id]=u->rows[n->in[0]]=i+1;
+return;
+}
+}
 static int tc__unroll_store(tc__unroll*u,const tc__node*n,uint32_t loop){
 int row=n->op==TC_OP_STACKED;
 const tc__node*a=tc__unroll_at(u,n->in[!row]);
 if(u->store[n->id])return 1;
+if(row&&u->rows[n->id]){
+uint32_t next=u->rows[n->id]-1;
+if(!tc__unroll_store(u,u->w.from->node.at[next],loop))return 0;
+u->store[n->id]=u->store[next],u->memory[n->id]=u->memory[next];
+return 1;
+}
 if(!row&&!tc__unroll_reads(u,n))a=tc__unroll_behind(u,n,a,loop);
 if(!a)return 0;
-uint32_t memory=row?tc__spot_memory(u,loop,1,a)
+uint32_t memory=row?tc__spot_memory(u,loop,1,0,a)
 :tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]);
 if(u->w.failed)return 0;
 const tc__node*s=
@@ -26574,11 +26600,19 @@ u->stores.count=0;
 for(uint32_t i=0;i<u->w.nodes;i++){
 const tc__node*m=u->w.from->node.at[i];
 if(!tc__unroll_stores(u,m,loop))continue;
-if(!tc__unroll_store(u,m,loop)||!TC__PUSH(u->w.ctx,u->stores,u->store[i]))
-return NULL;
+if(!tc__unroll_store(u,m,loop))return NULL;
+if(m->op==TC_OP_STACKED&&u->rows[i])continue;
+if(!TC__PUSH(u->w.ctx,u->stores,u->store[i]))return NULL;
 }
-return tc__spot_input(u,stacked?TC__SPOT_ALL:TC__SPOT_LEFT,
-u->memory[stacked?n->id:n->in[0]],n,u->stores.at,
+tc__spot_kind kind=stacked?TC__SPOT_ALL:TC__SPOT_LEFT;
+if(stacked&&
+u->rows[n->id]){
+const tc__node*next=u->w.from->node.at[u->rows[n->id]-1];
+if(!TC__PUSH(u->w.ctx,u->stores,tc__unroll_at(u,next->in[0])->in[0]))
+return NULL;
+if(n->in[0]==next->in[1])kind=TC__SPOT_AFTER;
+}
+return tc__spot_input(u,kind,u->memory[stacked?n->id:n->in[0]],n,u->stores.at,
 (uint32_t)u->stores.count,u->w.from->loop.at[loop].outer);
 }
 static int tc__unroll_rows_read(tc__unroll*u,const tc__node*n,uint32_t*in){
@@ -26647,6 +26681,7 @@ if(u->made)TC__FREE_ARRAY(c,u->made,n);
 if(u->store)TC__FREE_ARRAY(c,u->store,n);
 if(u->memory)TC__FREE_ARRAY(c,u->memory,n);
 if(u->row)TC__FREE_ARRAY(c,u->row,n);
+if(u->rows)TC__FREE_ARRAY(c,u->rows,n);
 TC__VEC_FREE(c,u->waiting);
 TC__VEC_FREE(c,u->stores);
 tc__rewrite_close(&u->w);
@@ -26661,10 +26696,14 @@ u.loop=tc__loops_of(from),u.made=TC__NEW_ARRAY(c,uint8_t,u.w.nodes);
 u.store=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
 u.memory=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
 u.row=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
-ok=ok&&u.loop&&u.made&&u.store&&u.memory&&u.row&&tc__loops_copy(to,from);
-for(uint32_t i=0;ok&&i<u.w.nodes;i++)
-if(u.w.live[i]&&from->node.at[i]->op==TC_OP_STACKED)
+u.rows=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
+ok=ok&&u.loop&&u.made&&u.store&&u.memory&&u.row&&u.rows&&
+tc__loops_copy(to,from);
+for(uint32_t i=0;ok&&i<u.w.nodes;i++){
+if(!u.w.live[i]||from->node.at[i]->op!=TC_OP_STACKED)continue;
 u.row[from->node.at[i]->in[0]]=i+1;
+tc__unroll_find_rows(&u,from->node.at[i]);
+}
 for(uint32_t i=0;ok&&i<u.w.nodes;i++)
 ok=!u.w.live[i]||tc__unroll_make(&u,i);
 ok=ok&&tc__composites_carry(&u.w)&&tc__unroll_outputs(&u,outputs,n);
@@ -27258,7 +27297,10 @@ return tc__weave_node(w,TC_OP_CONST,dtype,NULL,0,&bits,1);
 }
 static int tc__is_of_turn(const tc__graph*g,uint32_t node){
 for(size_t i=0;i<g->place.count;i++)
-if(g->place.at[i].kind==TC__SPOT_ROW&&g->place.at[i].node==node)return 1;
+if(g->place.at[i].node==node)
+return g->place.at[i].kind==TC__SPOT_ROW||
+(g->place.at[i].kind==TC__SPOT_NEXT&&
+g->memory.at[g->place.at[i].memory].stacked);
 return 0;
 }
 static uint32_t tc__weave_buffer(tc__weave*w,tc__place place,uint32_t source,int dtype,
@@ -31842,6 +31884,7 @@ return m->stacked?step:(step+TC__SLAB_SLACK+63)/64*64;
 static size_t tc__lasting_bytes(const tc__graph*g,const tc__lasting*m,
 const tc__ixenv*env){
 int64_t rows=m->stacked?tc__ix_eval(g->ix,g->loop.at[m->loop].turns,env):2;
+rows+=m->stacked&&m->carried;
 return tc__lasting_step(g,m,env)*(size_t)rows+TC__SLAB_SLACK;
 }
 typedef struct tc__span{
@@ -50618,13 +50661,15 @@ TC__VEC_FREE(g->ctx,l->moving);
 static char*tc__spot_address(const tc__loops*l,const tc__graph*g,const tc__spot*p){
 const tc__lasting_now*m=&l->memory[p->memory];
 const tc__looping*r=&l->run[g->memory.at[p->memory].loop];
+int rows=g->memory.at[p->memory].stacked;
 int64_t at=0;
 switch(p->kind){
 case TC__SPOT_FIRST:
 case TC__SPOT_ALL:break;
 case TC__SPOT_NOW:
-case TC__SPOT_LEFT:at=r->done&1;break;
-case TC__SPOT_NEXT:at=~r->done&1;break;
+case TC__SPOT_LEFT:at=rows?r->done:r->done&1;break;
+case TC__SPOT_NEXT:at=rows?r->done+1:~r->done&1;break;
+case TC__SPOT_AFTER:at=1;break;
 case TC__SPOT_ROW:at=r->turn;break;
 }
 return m->at+(size_t)at*m->step;
