@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xae88e838f6649283u
+#define TC__BUILD_ID 0x7bb4362ef5a06bb1u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8483,7 +8483,8 @@ uint32_t first,last;
 }tc__rounds;
 typedef struct tc__lasting{
 uint32_t loop,number;
-int stacked;
+int carried,
+stacked;
 uint8_t dtype,device;
 tc__ix numel;
 }tc__lasting;
@@ -8493,7 +8494,8 @@ TC__SPOT_NOW,
 TC__SPOT_NEXT,
 TC__SPOT_LEFT,
 TC__SPOT_ROW,
-TC__SPOT_ALL
+TC__SPOT_ALL,
+TC__SPOT_AFTER
 }tc__spot_kind;
 typedef struct tc__spot{
 tc__spot_kind kind;
@@ -26455,6 +26457,8 @@ uint32_t
 *store;
 uint32_t*memory;
 uint32_t*row;
+uint32_t*
+rows;
 TC__VEC(uint32_t)waiting;
 TC__VEC(uint32_t)stores;
 }tc__unroll;
@@ -26464,11 +26468,12 @@ p.kind=kind,p.memory=memory,p.node=UINT32_MAX;
 if(!TC__PUSH(u->w.ctx,u->w.to->place,p))u->w.failed=1;
 return(uint32_t)u->w.to->place.count-1;
 }
-static uint32_t tc__spot_memory(tc__unroll*u,uint32_t loop,int stacked,
+static uint32_t tc__spot_memory(tc__unroll*u,uint32_t loop,int stacked,int carried,
 const tc__node*row){
 tc__lasting m;
 memset(&m,0,sizeof m);
-m.loop=loop,m.stacked=stacked,m.dtype=row->dtype,m.device=row->device;
+m.loop=loop,m.stacked=stacked,m.carried=carried,m.dtype=row->dtype,
+m.device=row->device;
 m.numel=tc__node_numel(u->w.to,row);
 if(!TC__PUSH(u->w.ctx,u->w.to->memory,m))u->w.failed=1;
 return(uint32_t)u->w.to->memory.count-1;
@@ -26512,7 +26517,7 @@ tc__unroll_wait(u,m->in[0]);
 static tc__node*tc__unroll_carry(tc__unroll*u,const tc__node*n){
 uint32_t loop=(uint32_t)n->attr[TC__CARRY_LOOP];
 const tc__node*init=tc__unroll_at(u,n->in[0]);
-uint32_t memory=tc__spot_memory(u,loop,0,init);
+uint32_t memory=tc__spot_memory(u,loop,u->rows[n->id]!=0,1,init);
 if(u->w.failed)return NULL;
 uint32_t number=(uint32_t)n->attr[TC__CARRY_NUMBER];
 tc__rounds*l=&u->w.to->loop.at[loop];
@@ -26526,7 +26531,7 @@ return first?tc__spot_input(u,TC__SPOT_NOW,memory,n,&first->id,1,loop+1)
 static uint32_t tc__carry_memory(const tc__graph*g,int64_t loop,int64_t number){
 for(uint32_t i=0;i<g->memory.count;i++){
 const tc__lasting*m=&g->memory.at[i];
-if(!m->stacked&&m->loop==(uint32_t)loop&&m->number==(uint32_t)number)
+if(m->carried&&m->loop==(uint32_t)loop&&m->number==(uint32_t)number)
 return i;
 }
 return 0;
@@ -26554,13 +26559,34 @@ tc__node*w=in[0]?tc__make_alu(g,TC_OP_WHERE,a->dtype,in,3):NULL;
 if(w)w->loop=(uint16_t)(loop+1);
 return w;
 }
+static int tc__unroll_has_rows(const tc__unroll*u,const tc__node*n){
+const tc__rounds*l=&u->w.from->loop.at[n->attr[TC__NEXT_LOOP]];
+return!l->backward&&!l->times&&!l->go&&!n->device&&tc__unroll_reads(u,n);
+}
+static void tc__unroll_find_rows(tc__unroll*u,const tc__node*s){
+for(uint32_t i=0;i<u->w.nodes;i++){
+const tc__node*n=u->w.from->node.at[i];
+if(!u->w.live[i]||n->op!=TC_OP_NEXT||
+n->attr[TC__NEXT_LOOP]!=s->attr[TC__STACKED_LOOP]||
+(n->in[0]!=s->in[0]&&n->in[1]!=s->in[0])||!tc__unroll_has_rows(u,n))
+continue;
+u->rows[s->id]=u->rows[n->in[0]]=i+1;
+return;
+}
+}
 static int tc__unroll_store(tc__unroll*u,const tc__node*n,uint32_t loop){
 int row=n->op==TC_OP_STACKED;
 const tc__node*a=tc__unroll_at(u,n->in[!row]);
 if(u->store[n->id])return 1;
+if(row&&u->rows[n->id]){
+uint32_t next=u->rows[n->id]-1;
+if(!tc__unroll_store(u,u->w.from->node.at[next],loop))return 0;
+u->store[n->id]=u->store[next],u->memory[n->id]=u->memory[next];
+return 1;
+}
 if(!row&&!tc__unroll_reads(u,n))a=tc__unroll_behind(u,n,a,loop);
 if(!a)return 0;
-uint32_t memory=row?tc__spot_memory(u,loop,1,a)
+uint32_t memory=row?tc__spot_memory(u,loop,1,0,a)
 :tc__carry_memory(u->w.to,loop,n->attr[TC__NEXT_NUMBER]);
 if(u->w.failed)return 0;
 const tc__node*s=
@@ -26574,11 +26600,19 @@ u->stores.count=0;
 for(uint32_t i=0;i<u->w.nodes;i++){
 const tc__node*m=u->w.from->node.at[i];
 if(!tc__unroll_stores(u,m,loop))continue;
-if(!tc__unroll_store(u,m,loop)||!TC__PUSH(u->w.ctx,u->stores,u->store[i]))
-return NULL;
+if(!tc__unroll_store(u,m,loop))return NULL;
+if(m->op==TC_OP_STACKED&&u->rows[i])continue;
+if(!TC__PUSH(u->w.ctx,u->stores,u->store[i]))return NULL;
 }
-return tc__spot_input(u,stacked?TC__SPOT_ALL:TC__SPOT_LEFT,
-u->memory[stacked?n->id:n->in[0]],n,u->stores.at,
+tc__spot_kind kind=stacked?TC__SPOT_ALL:TC__SPOT_LEFT;
+if(stacked&&
+u->rows[n->id]){
+const tc__node*next=u->w.from->node.at[u->rows[n->id]-1];
+if(!TC__PUSH(u->w.ctx,u->stores,tc__unroll_at(u,next->in[0])->in[0]))
+return NULL;
+if(n->in[0]==next->in[1])kind=TC__SPOT_AFTER;
+}
+return tc__spot_input(u,kind,u->memory[stacked?n->id:n->in[0]],n,u->stores.at,
 (uint32_t)u->stores.count,u->w.from->loop.at[loop].outer);
 }
 static int tc__unroll_rows_read(tc__unroll*u,const tc__node*n,uint32_t*in){
@@ -26647,6 +26681,7 @@ if(u->made)TC__FREE_ARRAY(c,u->made,n);
 if(u->store)TC__FREE_ARRAY(c,u->store,n);
 if(u->memory)TC__FREE_ARRAY(c,u->memory,n);
 if(u->row)TC__FREE_ARRAY(c,u->row,n);
+if(u->rows)TC__FREE_ARRAY(c,u->rows,n);
 TC__VEC_FREE(c,u->waiting);
 TC__VEC_FREE(c,u->stores);
 tc__rewrite_close(&u->w);
@@ -26661,10 +26696,14 @@ u.loop=tc__loops_of(from),u.made=TC__NEW_ARRAY(c,uint8_t,u.w.nodes);
 u.store=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
 u.memory=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
 u.row=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
-ok=ok&&u.loop&&u.made&&u.store&&u.memory&&u.row&&tc__loops_copy(to,from);
-for(uint32_t i=0;ok&&i<u.w.nodes;i++)
-if(u.w.live[i]&&from->node.at[i]->op==TC_OP_STACKED)
+u.rows=TC__NEW_ARRAY(c,uint32_t,u.w.nodes);
+ok=ok&&u.loop&&u.made&&u.store&&u.memory&&u.row&&u.rows&&
+tc__loops_copy(to,from);
+for(uint32_t i=0;ok&&i<u.w.nodes;i++){
+if(!u.w.live[i]||from->node.at[i]->op!=TC_OP_STACKED)continue;
 u.row[from->node.at[i]->in[0]]=i+1;
+tc__unroll_find_rows(&u,from->node.at[i]);
+}
 for(uint32_t i=0;ok&&i<u.w.nodes;i++)
 ok=!u.w.live[i]||tc__unroll_make(&u,i);
 ok=ok&&tc__composites_carry(&u.w)&&tc__unroll_outputs(&u,outputs,n);
@@ -27258,7 +27297,10 @@ return tc__weave_node(w,TC_OP_CONST,dtype,NULL,0,&bits,1);
 }
 static int tc__is_of_turn(const tc__graph*g,uint32_t node){
 for(size_t i=0;i<g->place.count;i++)
-if(g->place.at[i].kind==TC__SPOT_ROW&&g->place.at[i].node==node)return 1;
+if(g->place.at[i].node==node)
+return g->place.at[i].kind==TC__SPOT_ROW||
+(g->place.at[i].kind==TC__SPOT_NEXT&&
+g->memory.at[g->place.at[i].memory].stacked);
 return 0;
 }
 static uint32_t tc__weave_buffer(tc__weave*w,tc__place place,uint32_t source,int dtype,
@@ -27437,6 +27479,8 @@ tc__bounds_add(w,&own,tc__ix_mod(w->ix,e,n->attr[TC__PAD_DILATION]),
 tc__ix_const(1));
 e=tc__ix_div(w->ix,e,n->attr[TC__PAD_DILATION]);
 }
+if(tc__ix_beyond(w->ix,e,a->dims[dim]))
+return tc__weave_const(w,n->dtype,n->attr[TC__PAD_FILL]);
 tc__bounds_add(w,&own,e,a->dims[dim]);
 at[dim]=e;
 all=tc__guard_and(w,&own);
@@ -28804,6 +28848,7 @@ uint32_t*cost;
 uint32_t*length;
 tc__loads*loads;
 uint8_t*whole;
+uint8_t*mates;
 uint8_t*forced;
 uint8_t*inside;
 uint8_t*product;
@@ -28869,7 +28914,12 @@ for(uint32_t k=0;k<x->n_in;k++)
 if(!s->inside[i]&&x->op!=TC_OP_UNROLLED)s->inside[x->in[k]]=0;
 }
 }
-static void tc__mark_live(tc__schedule*s){
+static int tc__is_mate(const tc__schedule*s,const uint8_t*output,const tc__node*n){
+if(tc__is_kind(n,TC__KIND_MOVE)&&!output[n->id])return s->mates[n->id];
+return!tc__is_kind(n,TC__KIND_CONTRACT)&&!tc__is_kind(n,TC__KIND_OPAQUE)&&
+n->op!=TC_OP_INPUT;
+}
+static void tc__mark_live(tc__schedule*s,const uint8_t*output){
 for(size_t i=s->g->node.count;i-- >0;){
 const tc__node*n=s->g->node.at[i];
 if(tc__has_no_elements(n))s->live[i]=0;
@@ -28878,6 +28928,7 @@ for(uint32_t k=0;k<n->n_in;k++){
 s->live[n->in[k]]=1;
 s->users[n->in[k]]++;
 s->whole[n->in[k]]|=(uint8_t)tc__uses_whole(s,n);
+s->mates[n->in[k]]|=(uint8_t)tc__is_mate(s,output,n);
 }
 }
 tc__pass_users_on(s);
@@ -28958,6 +29009,7 @@ uint32_t count=1;
 while(count&&r->plain){
 n=waiting[--count];
 tc__recipe_node(g,n,r);
+if(n->op==TC_OP_INPUT)continue;
 if(count+n->n_in>TC__RECIPE_WAITING)r->plain=0;
 for(uint32_t k=n->n_in;k-- >0&&r->plain;)
 waiting[count++]=tc__operand(g,n,k);
@@ -29035,11 +29087,18 @@ for(n=weight;n->op==TC_OP_RESHAPE;n=tc__operand(g,n,0))
 if(tc__regroups(g,n)&&tc__operand(g,n,0)->op==TC_OP_PERMUTE)return weight;
 return NULL;
 }
-static void tc__force_factors(tc__schedule*s,const tc__node*p){
+static int tc__is_of_output(const tc__schedule*s,const uint8_t*output,
+const tc__node*n){
+while(!output[n->id]&&tc__is_kind(n,TC__KIND_MOVE)&&n->op!=TC_OP_PAD)
+n=tc__operand(s->g,n,0);
+return output[n->id];
+}
+static void tc__force_factors(tc__schedule*s,const uint8_t*output,const tc__node*p){
 const tc__node*weight=tc__turned_weight(s->g,p);
 if(weight)s->forced[weight->id]=1;
 for(uint32_t i=0;i<2;i++){
 tc__origin o=tc__origin_of(s,p->in[i]);
+if(tc__is_of_output(s,output,tc__operand(s->g,p,i)))continue;
 int made=tc__origin_is_computed(&o)&&!tc__is_made_at_loads(s,p,i,o.least);
 if(made||tc__is_rounded_often(s,p,i,&o))s->forced[o.least->id]=1;
 }
@@ -29107,20 +29166,31 @@ if(n->dtype!=TC_F32||!tc__ix_equals(parts,2)||
 tc__ix_hi(s->g->ix,row)<TC__WOVEN_ROW||!tc__is_of_stored(s->g,a))
 s->forced[a->id]=1;
 }
+static int tc__is_row_of_turn(const tc__schedule*s,const tc__node*n,
+const tc__node*outer){
+const tc__rounds*l=&s->g->loop.at[n->loop-1];
+tc__recipe r={0,0,1};
+if(n->op!=TC_OP_SLICE||n->attr[TC__SLICE_START]!=l->turn||
+!tc__ix_equals(n->attr[TC__SLICE_COUNT],1)||l->outer!=outer->loop||s->apart)
+return 0;
+tc__recipe_add(s->g,outer,&r);
+return r.plain&&8*r.bytes<=9*tc__bytes_most(s->g,outer);
+}
 static void tc__force_outer(tc__schedule*s,const tc__node*n){
 for(uint32_t i=0;i<n->n_in&&n->loop;i++){
 tc__origin o=tc__origin_of(s,n->in[i]);
+if(tc__operand(s->g,n,i)->loop==n->loop)continue;
 if(o.first->loop!=n->loop&&tc__origin_is_computed(&o)&&
-o.least->loop!=n->loop)
+o.least->loop!=n->loop&&!tc__is_row_of_turn(s,n,o.first))
 s->forced[o.least->id]=1;
 }
 }
-static void tc__force_sources(tc__schedule*s){
+static void tc__force_sources(tc__schedule*s,const uint8_t*output){
 for(size_t i=0;i<s->g->node.count;i++){
 const tc__node*n=s->g->node.at[i];
 if(!s->live[i])continue;
 tc__force_outer(s,n);
-if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,n);
+if(tc__is_kind(n,TC__KIND_CONTRACT))tc__force_factors(s,output,n);
 if(tc__is_kind(n,TC__KIND_GATHER))tc__force_table(s,n),tc__force_index(s,n);
 if(tc__is_kind(n,TC__KIND_OPAQUE))tc__force_opaque(s,n);
 if(n->op==TC_OP_AGAIN)tc__force_kept(s,n);
@@ -29500,32 +29570,61 @@ TC__FOLDS_MOST=4,
 TC__FOLDS_RUN=32,
 TC__FOLDS_LOOK=16,
 };
+static int64_t tc__fold_run(const tc__graph*g,const tc__node*n,int dim){
+int64_t run=1;
+for(int i=dim;i<n->rank;i++)
+run=tc__ix_times(run,tc__ix_lo(g->ix,n->dims[i]));
+return run;
+}
 static int tc__has_equal_parts(const tc__graph*g,const tc__node*n){
 const tc__node*first=tc__operand(g,n,0);
-int64_t run=1;
 if(n->n_in<2||n->n_in>TC__FOLDS_MOST)return 0;
 for(uint32_t i=1;i<n->n_in;i++)
 if(tc__operand(g,n,i)->dims[n->attr[TC__CAT_DIM]]!=
 first->dims[n->attr[TC__CAT_DIM]])
 return 0;
-for(int i=(int)n->attr[TC__CAT_DIM];i<n->rank;i++)
-run=tc__ix_times(run,tc__ix_lo(g->ix,first->dims[i]));
-return run>=TC__FOLDS_RUN;
+return tc__fold_run(g,first,(int)n->attr[TC__CAT_DIM])>=TC__FOLDS_RUN;
 }
-static const tc__node*tc__folded_cat(const tc__schedule*s,const tc__node*n){
+static int tc__is_equal_part(const tc__graph*g,const tc__node*n){
+const tc__node*a=tc__operand(g,n,0);
+int dim=(int)n->attr[TC__PAD_DIM];
+tc__ix own=a->dims[dim],all=n->dims[dim],low=n->attr[TC__PAD_LOW];
+int64_t run=tc__fold_run(g,a,dim);
+if(!tc__ix_is_const(own)||!tc__ix_is_const(all)||!tc__ix_is_const(low)||
+!tc__ix_equals(n->attr[TC__PAD_DILATION],1)||run<TC__FOLDS_RUN)
+return 0;
+int64_t size=tc__ix_value(own),parts=tc__ix_value(all)/size;
+return parts*size==tc__ix_value(all)&&parts>1&&parts<=TC__FOLDS_MOST&&
+tc__ix_value(low)%size==0;
+}
+static int tc__set_folds(const tc__graph*g,const tc__node*n,tc__root*r){
+int cat=n->op==TC_OP_CAT&&tc__has_equal_parts(g,n);
+if(!cat&&!(n->op==TC_OP_PAD&&tc__is_equal_part(g,n)))return 0;
+r->along=(uint8_t)n->attr[cat?TC__CAT_DIM:TC__PAD_DIM];
+r->fold=tc__operand(g,n,0)->dims[r->along];
+r->folds=
+(uint8_t)(cat?n->n_in:tc__ix_value(n->dims[r->along])/tc__ix_value(r->fold));
+return 1;
+}
+static void tc__find_parts(const tc__schedule*s,const tc__node*n,tc__root*r){
 const tc__node*waiting[TC__FOLDS_LOOK]={n};
 for(uint32_t at=0,count=1;at<count;at++){
 const tc__node*a=waiting[at];
-if(a->op==TC_OP_CAT&&tc__has_equal_parts(s->g,a))return a;
-if(!tc__is_alu(a)&&!tc__is_kind(a,TC__KIND_CAST))continue;
+if(tc__set_folds(s->g,a,r))return;
+if(!tc__is_alu(a)&&!tc__is_kind(a,TC__KIND_CAST)&&a->op!=TC_OP_DETACH)
+continue;
 for(uint32_t k=0;k<a->n_in&&count<TC__FOLDS_LOOK;k++)
 if(s->root_of[a->in[k]]==TC__NONE)
 waiting[count++]=tc__operand(s->g,a,k);
 }
-return NULL;
+}
+static int tc__is_read_by_none(const tc__schedule*s,const tc__root*r){
+if(r->output&&!r->forced&&!s->users[r->node])return 1;
+return!s->mates[r->node]&&!s->g->node.at[r->node]->device&&
+(r->output||r->forced);
 }
 static void tc__root_fold(const tc__schedule*s,tc__root*r){
-const tc__node*n=s->g->node.at[r->node],*cat;
+const tc__node*n=s->g->node.at[r->node];
 r->folds=0,r->unrolled=0;
 if(n->op==TC_OP_UNROLLED){
 r->unrolled=(uint32_t)n->attr[TC__UNROLLED_DIMS],r->folds=1;
@@ -29534,10 +29633,7 @@ if(r->unrolled>>i&1)
 r->folds=(uint8_t)(r->folds*tc__ix_value(n->dims[i]));
 return;
 }
-if(s->apart||!r->output||r->forced||s->users[r->node])return;
-if((cat=tc__folded_cat(s,n))==NULL)return;
-r->folds=(uint8_t)cat->n_in,r->along=(uint8_t)cat->attr[TC__CAT_DIM];
-r->fold=tc__operand(s->g,cat,0)->dims[r->along];
+if(!s->apart&&tc__is_read_by_none(s,r))tc__find_parts(s,n,r);
 }
 static void tc__root_dims(const tc__graph*g,const tc__root*r,tc__ix*dims){
 memcpy(dims,g->node.at[r->node]->dims,sizeof g->node.at[r->node]->dims);
@@ -29775,16 +29871,16 @@ int64_t columns=tc__ix_lo(s->g->ix,w->space.dims[last]);
 return columns>=TC__BORDER_REACH*tc__taps_reach(s,w,n)&&
 (places*taps<=TC__BORDER_FEW||columns>=TC__BORDER_COLUMNS);
 }
-static uint32_t tc__find_stencil(const tc__schedule*s,const tc__weave*w){
+static uint32_t tc__find_stencil(const tc__schedule*s,const tc__weave*w,size_t from){
 uint32_t best=0;
-for(size_t i=0;i<w->seen.count;i++){
+for(size_t i=from;i<w->seen.count;i++){
 const tc__node*n=s->g->node.at[w->seen.at[i].node];
 uint32_t taps=0;
 int moves=tc__is_kind(n,TC__KIND_MOVE)&&n->op!=TC_OP_PAD;
 if(n->id<=best||moves||s->root_of[n->id]!=TC__NONE)continue;
 if(s->inside[n->id])continue;
 if(tc__is_kind(n,TC__KIND_SOURCE)&&n->op!=TC_OP_RANDOM)continue;
-for(size_t k=0;k<w->seen.count;k++)taps+=w->seen.at[k].node==n->id;
+for(size_t k=from;k<w->seen.count;k++)taps+=w->seen.at[k].node==n->id;
 if(taps<TC__TAPS||taps*s->cost[n->id]<=4*TC__CHEAP)continue;
 if(!tc__reads_places(s,w,n,taps))best=n->id;
 }
@@ -29841,6 +29937,18 @@ ops+=body->node.at[i]->op!=TC_OP_LOAD;
 }
 return ops;
 }
+static uint32_t tc__lower_parts(const tc__schedule*s,tc__weave*w,const tc__root*r){
+uint32_t best=0,folds=tc__folds_of(r);
+size_t from=0;
+for(uint32_t i=0;i<folds;i++){
+tc__lower_own(w,r,i);
+if(r->unrolled&&i+1<folds)continue;
+uint32_t one=tc__find_stencil(s,w,from);
+if(one>best)best=one;
+from=w->seen.count;
+}
+return best;
+}
 static const tc__outline*tc__analyse_first(tc__schedule*s,uint32_t r,
 const tc__space*space,tc__outline*own,
 uint32_t*stencil){
@@ -29849,11 +29957,9 @@ tc__outlines*o=&s->outlines;
 const tc__outline*kept=NULL;
 int ok=tc__weave_open(&w,s,r,space);
 if(ok){
-for(uint32_t i=0;i<tc__folds_of(&s->root.at[r]);i++)
-tc__lower_own(&w,&s->root.at[r],i);
+*stencil=tc__lower_parts(s,&w,&s->root.at[r]);
 ok=!w.failed&&!s->g->ix->failed;
 }
-if(ok)*stencil=tc__find_stencil(s,&w);
 if(ok&&!*stencil){
 own->size=(uint32_t)w.k->body.node.count;
 own->ops=tc__body_ops(&w.k->body);
@@ -31147,6 +31253,7 @@ tc__free(s->ctx,s->cost,n*sizeof*s->cost);
 tc__free(s->ctx,s->length,n*sizeof*s->length);
 tc__free(s->ctx,s->loads,n*sizeof*s->loads);
 tc__free(s->ctx,s->whole,n*sizeof*s->whole);
+tc__free(s->ctx,s->mates,n);
 tc__free(s->ctx,s->root_of,n*sizeof*s->root_of);
 tc__relate_close(s);
 tc__census_close(s);
@@ -31178,18 +31285,19 @@ s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
 s->inside=TC__NEW_ARRAY(c,uint8_t,n),s->loads=TC__NEW_ARRAY(c,tc__loads,n),
 s->whole=TC__NEW_ARRAY(c,uint8_t,n),s->behind=TC__NEW_ARRAY(c,uint32_t,n);
-if(!s->inside||!s->loads||!s->whole||!s->way||!s->made_of||!s->again||
-!s->behind||!s->redraw)
+s->mates=TC__NEW_ARRAY(c,uint8_t,n);
+if(!s->inside||!s->loads||!s->whole||!s->mates||!s->way||!s->made_of||
+!s->again||!s->behind||!s->redraw)
 return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
 return 0;
 if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
 if(n)memcpy(s->live,output,n);
-tc__mark_live(s);
+tc__mark_live(s,output);
 if(!tc__again_all(c,g,s->again))return 0;
 tc__behind_all(s);
-tc__force_sources(s);
+tc__force_sources(s,output);
 tc__force_twisted(s);
 if(!s->apart)tc__follow_products(s,output),tc__force_padded(s),tc__force_spread(s);
 if(!s->apart)tc__force_of_rows(s);
@@ -31776,6 +31884,7 @@ return m->stacked?step:(step+TC__SLAB_SLACK+63)/64*64;
 static size_t tc__lasting_bytes(const tc__graph*g,const tc__lasting*m,
 const tc__ixenv*env){
 int64_t rows=m->stacked?tc__ix_eval(g->ix,g->loop.at[m->loop].turns,env):2;
+rows+=m->stacked&&m->carried;
 return tc__lasting_step(g,m,env)*(size_t)rows+TC__SLAB_SLACK;
 }
 typedef struct tc__span{
@@ -50552,13 +50661,15 @@ TC__VEC_FREE(g->ctx,l->moving);
 static char*tc__spot_address(const tc__loops*l,const tc__graph*g,const tc__spot*p){
 const tc__lasting_now*m=&l->memory[p->memory];
 const tc__looping*r=&l->run[g->memory.at[p->memory].loop];
+int rows=g->memory.at[p->memory].stacked;
 int64_t at=0;
 switch(p->kind){
 case TC__SPOT_FIRST:
 case TC__SPOT_ALL:break;
 case TC__SPOT_NOW:
-case TC__SPOT_LEFT:at=r->done&1;break;
-case TC__SPOT_NEXT:at=~r->done&1;break;
+case TC__SPOT_LEFT:at=rows?r->done:r->done&1;break;
+case TC__SPOT_NEXT:at=rows?r->done+1:~r->done&1;break;
+case TC__SPOT_AFTER:at=1;break;
 case TC__SPOT_ROW:at=r->turn;break;
 }
 return m->at+(size_t)at*m->step;

@@ -55,13 +55,15 @@ static void tc__loops_close(tc__loops *l, const tc__graph *g) {
 static char *tc__spot_address(const tc__loops *l, const tc__graph *g, const tc__spot *p) {
     const tc__lasting_now *m = &l->memory[p->memory];
     const tc__looping *r = &l->run[g->memory.at[p->memory].loop];
+    int rows = g->memory.at[p->memory].stacked;
     int64_t at = 0;
     switch (p->kind) {
     case TC__SPOT_FIRST:
     case TC__SPOT_ALL: break;
     case TC__SPOT_NOW:
-    case TC__SPOT_LEFT: at = r->done & 1; break;
-    case TC__SPOT_NEXT: at = ~r->done & 1; break;
+    case TC__SPOT_LEFT: at = rows ? r->done : r->done & 1; break;
+    case TC__SPOT_NEXT: at = rows ? r->done + 1 : ~r->done & 1; break;
+    case TC__SPOT_AFTER: at = 1; break;
     case TC__SPOT_ROW: at = r->turn; break;
     }
     return m->at + (size_t)at * m->step;

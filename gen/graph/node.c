@@ -85,7 +85,8 @@ typedef struct tc__rounds {
 // Memory of a loop that lasts from turn to turn: pass/loops.c.
 typedef struct tc__lasting {
     uint32_t loop, number; // a carry's, or
-    int stacked;           //   a row for each turn
+    int carried,
+        stacked; //   a row for each turn; of a carry that has rows, one more before them
     uint8_t dtype, device;
     tc__ix numel; // of a row, or of the carry
 } tc__lasting;
@@ -96,7 +97,8 @@ typedef enum tc__spot_kind {
     TC__SPOT_NEXT,  //   and stored in it
     TC__SPOT_LEFT,  // read behind the loop
     TC__SPOT_ROW,   // stored in a turn
-    TC__SPOT_ALL    // read behind the loop
+    TC__SPOT_ALL,   // read behind the loop,
+    TC__SPOT_AFTER  //   all but what a carry is at first
 } tc__spot_kind;
 
 typedef struct tc__spot {

@@ -4,13 +4,10 @@
 // joins.
 
 // ---- folds ----
-// What is concatenated of equal parts is made in parts, if it is a result that no kernel
-// reads: a point of the kernel's space makes an element of each part, with a store for
-// each. Loads that parts share are one load, and nothing asks which part it is in
-// (tests/golden/rotary.tc).
-// A result that is concatenated of equal parts, and that no kernel reads, is computed in parts: a point
-// of its space makes an element of each. What parts have in common is read once, and no element asks
-// which part it is of: rotary embedding, stacks, gates.
+// What is put together of equal parts, concatenated or each padded and added up, is made in parts, if no kernel reads it that
+// could be one with its own: a point of the kernel's space makes an element of each part, with a store for each. What parts
+// have in common is read once, nothing asks which part an element is of, and what has the size of a part shares the kernel
+// (tests/golden/rotary.tc; gradients of a recurrent network's gates, for a product: a step back of an LSTM has a kernel less).
 
 enum {
     TC__FOLDS_MOST = 4,  // as many stores and expressions are in one kernel
@@ -18,35 +15,72 @@ enum {
     TC__FOLDS_LOOK = 16, // nodes that are looked at for a concatenation
 };
 
+// Elements of part n that lie together, at least.
+static int64_t tc__fold_run(const tc__graph *g, const tc__node *n, int dim) {
+    int64_t run = 1;
+    for (int i = dim; i < n->rank; i++)
+        run = tc__ix_times(run, tc__ix_lo(g->ix, n->dims[i]));
+    return run;
+}
+
 static int tc__has_equal_parts(const tc__graph *g, const tc__node *n) {
     const tc__node *first = tc__operand(g, n, 0);
-    int64_t run = 1;
     if (n->n_in < 2 || n->n_in > TC__FOLDS_MOST) return 0;
     for (uint32_t i = 1; i < n->n_in; i++)
         if (tc__operand(g, n, i)->dims[n->attr[TC__CAT_DIM]] !=
             first->dims[n->attr[TC__CAT_DIM]])
             return 0;
-    for (int i = (int)n->attr[TC__CAT_DIM]; i < n->rank; i++)
-        run = tc__ix_times(run, tc__ix_lo(g->ix, first->dims[i]));
-    return run >= TC__FOLDS_RUN;
+    return tc__fold_run(g, first, (int)n->attr[TC__CAT_DIM]) >= TC__FOLDS_RUN;
 }
 
-// The first concatenation of equal parts that n is, or is made of element by element; NULL = none.
-static const tc__node *tc__folded_cat(const tc__schedule *s, const tc__node *n) {
+// Whether pad n adds some number of parts to one that is as large: gradients of parts are added up so.
+static int tc__is_equal_part(const tc__graph *g, const tc__node *n) {
+    const tc__node *a = tc__operand(g, n, 0);
+    int dim = (int)n->attr[TC__PAD_DIM];
+    tc__ix own = a->dims[dim], all = n->dims[dim], low = n->attr[TC__PAD_LOW];
+    int64_t run = tc__fold_run(g, a, dim);
+    if (!tc__ix_is_const(own) || !tc__ix_is_const(all) || !tc__ix_is_const(low) ||
+        !tc__ix_equals(n->attr[TC__PAD_DILATION], 1) || run < TC__FOLDS_RUN)
+        return 0;
+    int64_t size = tc__ix_value(own), parts = tc__ix_value(all) / size;
+    return parts * size == tc__ix_value(all) && parts > 1 && parts <= TC__FOLDS_MOST &&
+           tc__ix_value(low) % size == 0;
+}
+
+// The dimension along which n, a concatenation of equal parts or such a part in its place, is put together of parts, of a size.
+static int tc__set_folds(const tc__graph *g, const tc__node *n, tc__root *r) {
+    int cat = n->op == TC_OP_CAT && tc__has_equal_parts(g, n);
+    if (!cat && !(n->op == TC_OP_PAD && tc__is_equal_part(g, n))) return 0;
+    r->along = (uint8_t)n->attr[cat ? TC__CAT_DIM : TC__PAD_DIM];
+    r->fold = tc__operand(g, n, 0)->dims[r->along];
+    r->folds =
+        (uint8_t)(cat ? n->n_in : tc__ix_value(n->dims[r->along]) / tc__ix_value(r->fold));
+    return 1;
+}
+
+// The parts of the first node of parts that n is, or is made of element by element.
+static void tc__find_parts(const tc__schedule *s, const tc__node *n, tc__root *r) {
     const tc__node *waiting[TC__FOLDS_LOOK] = {n};
     for (uint32_t at = 0, count = 1; at < count; at++) {
         const tc__node *a = waiting[at];
-        if (a->op == TC_OP_CAT && tc__has_equal_parts(s->g, a)) return a;
-        if (!tc__is_alu(a) && !tc__is_kind(a, TC__KIND_CAST)) continue;
+        if (tc__set_folds(s->g, a, r)) return;
+        if (!tc__is_alu(a) && !tc__is_kind(a, TC__KIND_CAST) && a->op != TC_OP_DETACH)
+            continue;
         for (uint32_t k = 0; k < a->n_in && count < TC__FOLDS_LOOK; k++)
             if (s->root_of[a->in[k]] == TC__NONE)
                 waiting[count++] = tc__operand(s->g, a, k);
     }
-    return NULL;
+}
+
+// Whether no kernel that reads root r could be one with its own. A device's products may make their factors: not measured there.
+static int tc__is_read_by_none(const tc__schedule *s, const tc__root *r) {
+    if (r->output && !r->forced && !s->users[r->node]) return 1;
+    return !s->mates[r->node] && !s->g->node.at[r->node]->device &&
+           (r->output || r->forced);
 }
 
 static void tc__root_fold(const tc__schedule *s, tc__root *r) {
-    const tc__node *n = s->g->node.at[r->node], *cat;
+    const tc__node *n = s->g->node.at[r->node];
     r->folds = 0, r->unrolled = 0;
     if (n->op == TC_OP_UNROLLED) {
         r->unrolled = (uint32_t)n->attr[TC__UNROLLED_DIMS], r->folds = 1;
@@ -55,10 +89,7 @@ static void tc__root_fold(const tc__schedule *s, tc__root *r) {
                 r->folds = (uint8_t)(r->folds * tc__ix_value(n->dims[i]));
         return;
     }
-    if (s->apart || !r->output || r->forced || s->users[r->node]) return;
-    if ((cat = tc__folded_cat(s, n)) == NULL) return;
-    r->folds = (uint8_t)cat->n_in, r->along = (uint8_t)cat->attr[TC__CAT_DIM];
-    r->fold = tc__operand(s->g, cat, 0)->dims[r->along];
+    if (!s->apart && tc__is_read_by_none(s, r)) tc__find_parts(s, n, r);
 }
 
 // The sizes of root r, or of a part of it.
@@ -352,17 +383,17 @@ static int tc__reads_places(const tc__schedule *s, const tc__weave *w, const tc_
            (places * taps <= TC__BORDER_FEW || columns >= TC__BORDER_COLUMNS);
 }
 
-// A node met at many index tuples, and dear: the image of a stencil. 0 = none.
-static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w) {
+// A node met at many index tuples, and dear: the image of a stencil. 0 = none. Of what was seen from `from` on.
+static uint32_t tc__find_stencil(const tc__schedule *s, const tc__weave *w, size_t from) {
     uint32_t best = 0;
-    for (size_t i = 0; i < w->seen.count; i++) {
+    for (size_t i = from; i < w->seen.count; i++) {
         const tc__node *n = s->g->node.at[w->seen.at[i].node];
         uint32_t taps = 0;
         int moves = tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD;
         if (n->id <= best || moves || s->root_of[n->id] != TC__NONE) continue;
         if (s->inside[n->id]) continue;
         if (tc__is_kind(n, TC__KIND_SOURCE) && n->op != TC_OP_RANDOM) continue;
-        for (size_t k = 0; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
+        for (size_t k = from; k < w->seen.count; k++) taps += w->seen.at[k].node == n->id;
         if (taps < TC__TAPS || taps * s->cost[n->id] <= 4 * TC__CHEAP) continue;
         if (!tc__reads_places(s, w, n, taps)) best = n->id;
     }
@@ -427,6 +458,20 @@ static uint32_t tc__body_ops(const tc__graph *body) {
     return ops;
 }
 
+// Lowers root r alone; gives a node to force first. Parts have elements of their own: what each of them meets once is no image.
+static uint32_t tc__lower_parts(const tc__schedule *s, tc__weave *w, const tc__root *r) {
+    uint32_t best = 0, folds = tc__folds_of(r);
+    size_t from = 0;
+    for (uint32_t i = 0; i < folds; i++) {
+        tc__lower_own(w, r, i);
+        if (r->unrolled && i + 1 < folds) continue;
+        uint32_t one = tc__find_stencil(s, w, from);
+        if (one > best) best = one;
+        from = w->seen.count;
+    }
+    return best;
+}
+
 // Lowers root r alone, in its space, and keeps its outline. NULL = failed, or *stencil != 0: a node to
 // force first.
 static const tc__outline *tc__analyse_first(tc__schedule *s, uint32_t r,
@@ -437,11 +482,9 @@ static const tc__outline *tc__analyse_first(tc__schedule *s, uint32_t r,
     const tc__outline *kept = NULL;
     int ok = tc__weave_open(&w, s, r, space);
     if (ok) {
-        for (uint32_t i = 0; i < tc__folds_of(&s->root.at[r]); i++)
-            tc__lower_own(&w, &s->root.at[r], i);
+        *stencil = tc__lower_parts(s, &w, &s->root.at[r]);
         ok = !w.failed && !s->g->ix->failed;
     }
-    if (ok) *stencil = tc__find_stencil(s, &w);
     if (ok && !*stencil) {
         own->size = (uint32_t)w.k->body.node.count;
         own->ops = tc__body_ops(&w.k->body);

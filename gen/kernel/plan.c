@@ -226,6 +226,7 @@ static size_t tc__lasting_step(const tc__graph *g, const tc__lasting *m,
 static size_t tc__lasting_bytes(const tc__graph *g, const tc__lasting *m,
                                 const tc__ixenv *env) {
     int64_t rows = m->stacked ? tc__ix_eval(g->ix, g->loop.at[m->loop].turns, env) : 2;
+    rows += m->stacked && m->carried;
     return tc__lasting_step(g, m, env) * (size_t)rows + TC__SLAB_SLACK;
 }
 

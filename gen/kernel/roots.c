@@ -95,6 +95,7 @@ typedef struct tc__schedule {
     uint32_t *length; // by node: ops of the expression that its users inline
     tc__loads *loads; // by node
     uint8_t *whole;   // by node: see tc__uses_whole
+    uint8_t *mates;   // by node: some user may be in the kernel that makes it: tc__is_mate
     uint8_t *forced;  // by node
     uint8_t *inside;  // by node: nothing but an UNROLLED node is made of it, in its kernel
     uint8_t *product; // by node: a contraction's value, changed element by element
@@ -175,8 +176,16 @@ static void tc__mark_inside(tc__schedule *s, const uint8_t *output) {
     }
 }
 
+// Whether n, which uses a value, or one that uses n by movement, may be in the kernel that makes the value: products and
+// opaque ops read what is in memory, and so does what is read behind a loop.
+static int tc__is_mate(const tc__schedule *s, const uint8_t *output, const tc__node *n) {
+    if (tc__is_kind(n, TC__KIND_MOVE) && !output[n->id]) return s->mates[n->id];
+    return !tc__is_kind(n, TC__KIND_CONTRACT) && !tc__is_kind(n, TC__KIND_OPAQUE) &&
+           n->op != TC_OP_INPUT;
+}
+
 // Nodes without elements are not computed, whoever wants them.
-static void tc__mark_live(tc__schedule *s) {
+static void tc__mark_live(tc__schedule *s, const uint8_t *output) {
     for (size_t i = s->g->node.count; i-- > 0;) {
         const tc__node *n = s->g->node.at[i];
         if (tc__has_no_elements(n)) s->live[i] = 0;
@@ -185,6 +194,7 @@ static void tc__mark_live(tc__schedule *s) {
             s->live[n->in[k]] = 1;
             s->users[n->in[k]]++;
             s->whole[n->in[k]] |= (uint8_t)tc__uses_whole(s, n);
+            s->mates[n->in[k]] |= (uint8_t)tc__is_mate(s, output, n);
         }
     }
     tc__pass_users_on(s);
@@ -286,6 +296,7 @@ static void tc__recipe_add(const tc__graph *g, const tc__node *n, tc__recipe *r)
     while (count && r->plain) {
         n = waiting[--count];
         tc__recipe_node(g, n, r);
+        if (n->op == TC_OP_INPUT) continue; // what it waits for is no operand
         if (count + n->n_in > TC__RECIPE_WAITING) r->plain = 0;
         for (uint32_t k = n->n_in; k-- > 0 && r->plain;)
             waiting[count++] = tc__operand(g, n, k);
@@ -392,11 +403,20 @@ static const tc__node *tc__turned_weight(const tc__graph *g, const tc__node *p) 
     return NULL;
 }
 
-static void tc__force_factors(tc__schedule *s, const tc__node *p) {
+// Whether a product loads factor n where that, or what it is by movement, is stored for others.
+static int tc__is_of_output(const tc__schedule *s, const uint8_t *output,
+                            const tc__node *n) {
+    while (!output[n->id] && tc__is_kind(n, TC__KIND_MOVE) && n->op != TC_OP_PAD)
+        n = tc__operand(s->g, n, 0);
+    return output[n->id];
+}
+
+static void tc__force_factors(tc__schedule *s, const uint8_t *output, const tc__node *p) {
     const tc__node *weight = tc__turned_weight(s->g, p);
     if (weight) s->forced[weight->id] = 1;
     for (uint32_t i = 0; i < 2; i++) {
         tc__origin o = tc__origin_of(s, p->in[i]);
+        if (tc__is_of_output(s, output, tc__operand(s->g, p, i))) continue;
         int made = tc__origin_is_computed(&o) && !tc__is_made_at_loads(s, p, i, o.least);
         if (made || tc__is_rounded_often(s, p, i, &o)) s->forced[o.least->id] = 1;
     }
@@ -485,22 +505,37 @@ static void tc__force_turned(tc__schedule *s, const tc__node *n) {
         s->forced[a->id] = 1;
 }
 
+// Whether n is a turn's own row of `outer`, which stands just outside of the loop and is made of few bytes by few ops: the turn
+// makes it, and all rows together are made once. So the gradient of a loss by what a loop stacked, its multiple, is not written and
+// read again: 2 MB, 0.75 % of an LSTM's step.
+static int tc__is_row_of_turn(const tc__schedule *s, const tc__node *n,
+                              const tc__node *outer) {
+    const tc__rounds *l = &s->g->loop.at[n->loop - 1];
+    tc__recipe r = {0, 0, 1};
+    if (n->op != TC_OP_SLICE || n->attr[TC__SLICE_START] != l->turn ||
+        !tc__ix_equals(n->attr[TC__SLICE_COUNT], 1) || l->outer != outer->loop || s->apart)
+        return 0;
+    tc__recipe_add(s->g, outer, &r);
+    return r.plain && 8 * r.bytes <= 9 * tc__bytes_most(s->g, outer);
+}
+
 // What a loop reads of the outside is computed there, once.
 static void tc__force_outer(tc__schedule *s, const tc__node *n) {
     for (uint32_t i = 0; i < n->n_in && n->loop; i++) {
         tc__origin o = tc__origin_of(s, n->in[i]);
+        if (tc__operand(s->g, n, i)->loop == n->loop) continue;
         if (o.first->loop != n->loop && tc__origin_is_computed(&o) &&
-            o.least->loop != n->loop)
+            o.least->loop != n->loop && !tc__is_row_of_turn(s, n, o.first))
             s->forced[o.least->id] = 1;
     }
 }
 
-static void tc__force_sources(tc__schedule *s) {
+static void tc__force_sources(tc__schedule *s, const uint8_t *output) {
     for (size_t i = 0; i < s->g->node.count; i++) {
         const tc__node *n = s->g->node.at[i];
         if (!s->live[i]) continue;
         tc__force_outer(s, n);
-        if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__force_factors(s, n);
+        if (tc__is_kind(n, TC__KIND_CONTRACT)) tc__force_factors(s, output, n);
         if (tc__is_kind(n, TC__KIND_GATHER)) tc__force_table(s, n), tc__force_index(s, n);
         if (tc__is_kind(n, TC__KIND_OPAQUE)) tc__force_opaque(s, n);
         if (n->op == TC_OP_AGAIN) tc__force_kept(s, n);

@@ -453,6 +453,7 @@ static void tc__schedule_close(tc__schedule *s) {
     tc__free(s->ctx, s->length, n * sizeof *s->length);
     tc__free(s->ctx, s->loads, n * sizeof *s->loads);
     tc__free(s->ctx, s->whole, n * sizeof *s->whole);
+    tc__free(s->ctx, s->mates, n);
     tc__free(s->ctx, s->root_of, n * sizeof *s->root_of);
     tc__relate_close(s);
     tc__census_close(s);
@@ -486,18 +487,19 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
     s->way = TC__NEW_ARRAY(c, uint8_t, n), s->made_of = TC__NEW_ARRAY(c, uint32_t, n);
     s->inside = TC__NEW_ARRAY(c, uint8_t, n), s->loads = TC__NEW_ARRAY(c, tc__loads, n),
     s->whole = TC__NEW_ARRAY(c, uint8_t, n), s->behind = TC__NEW_ARRAY(c, uint32_t, n);
-    if (!s->inside || !s->loads || !s->whole || !s->way || !s->made_of || !s->again ||
-        !s->behind || !s->redraw)
+    s->mates = TC__NEW_ARRAY(c, uint8_t, n);
+    if (!s->inside || !s->loads || !s->whole || !s->mates || !s->way || !s->made_of ||
+        !s->again || !s->behind || !s->redraw)
         return 0;
     if (!s->live || !s->forced || !s->product || !s->users || !s->cost || !s->root_of ||
         !s->length || !s->part)
         return 0;
     if (!tc__outlines_open(&s->outlines, c, g, inputs, s->root_of, s->cost)) return 0;
     if (n) memcpy(s->live, output, n);
-    tc__mark_live(s);
+    tc__mark_live(s, output);
     if (!tc__again_all(c, g, s->again)) return 0;
     tc__behind_all(s);
-    tc__force_sources(s);
+    tc__force_sources(s, output);
     tc__force_twisted(s);
     if (!s->apart) tc__follow_products(s, output), tc__force_padded(s), tc__force_spread(s);
     if (!s->apart) tc__force_of_rows(s);

@@ -213,7 +213,10 @@ static uint32_t tc__weave_const(tc__weave *w, int dtype, int64_t bits) {
 // Whether a turn of a loop stores the node as its row of what all turns store.
 static int tc__is_of_turn(const tc__graph *g, uint32_t node) {
     for (size_t i = 0; i < g->place.count; i++)
-        if (g->place.at[i].kind == TC__SPOT_ROW && g->place.at[i].node == node) return 1;
+        if (g->place.at[i].node == node)
+            return g->place.at[i].kind == TC__SPOT_ROW ||
+                   (g->place.at[i].kind == TC__SPOT_NEXT &&
+                    g->memory.at[g->place.at[i].memory].stacked);
     return 0;
 }
 

@@ -188,6 +188,8 @@ static uint32_t tc__lower_pad(tc__weave *w, const tc__node *n, const tc__ix *ind
                        tc__ix_const(1));
         e = tc__ix_div(w->ix, e, n->attr[TC__PAD_DILATION]);
     }
+    if (tc__ix_beyond(w->ix, e, a->dims[dim]))
+        return tc__weave_const(w, n->dtype, n->attr[TC__PAD_FILL]);
     tc__bounds_add(w, &own, e, a->dims[dim]);
     at[dim] = e;
     all = tc__guard_and(w, &own);

@@ -4,7 +4,9 @@
 //
 // A carry has memory for two turns: `first` is stored before the loop, NOW is what a turn reads and `next` what it
 // stores, in turns one half and the other, LEFT what is read behind the loop. What is stacked has memory for all turns:
-// a turn stores its `row`, which its products read there, ALL is read behind. What else is read is an INPUT, numbered
+// a turn stores its `row`, which its products read there, ALL is read behind. A carry that is stacked, as it is or as it will be, has
+// a row for each turn behind that of before the loop, and so is stored once: NOW is a row, NEXT the one behind it, ALL what the
+// carry was in each turn, AFTER what it became. What else is read is an INPUT, numbered
 // from graph.placed on, whose operands are what is stored there before; so the order of kernels is known, and nothing
 // below knows of loops but that kernels of one stay together (kernel/schedule.c) and that addresses move on
 // (exec/loops.c).
@@ -17,6 +19,8 @@ typedef struct tc__unroll {
         *store; // by old id of NEXT and STACKED: what each turn stores, 0 = not made yet,
     uint32_t *memory; //   and where
     uint32_t *row;    // by old id: 1 + a STACKED that has it for a row; 0 = none
+    uint32_t *
+        rows; // by old id of STACKED: 1 + the NEXT of the carry that has its rows, of that CARRY, too; 0 = none
     TC__VEC(uint32_t) waiting;
     TC__VEC(uint32_t) stores; // those of a loop, while what is left of it is made
 } tc__unroll;
@@ -29,11 +33,12 @@ static uint32_t tc__spot_add(tc__unroll *u, tc__spot_kind kind, uint32_t memory)
     return (uint32_t)u->w.to->place.count - 1;
 }
 
-static uint32_t tc__spot_memory(tc__unroll *u, uint32_t loop, int stacked,
+static uint32_t tc__spot_memory(tc__unroll *u, uint32_t loop, int stacked, int carried,
                                 const tc__node *row) {
     tc__lasting m;
     memset(&m, 0, sizeof m);
-    m.loop = loop, m.stacked = stacked, m.dtype = row->dtype, m.device = row->device;
+    m.loop = loop, m.stacked = stacked, m.carried = carried, m.dtype = row->dtype,
+    m.device = row->device;
     m.numel = tc__node_numel(u->w.to, row);
     if (!TC__PUSH(u->w.ctx, u->w.to->memory, m)) u->w.failed = 1;
     return (uint32_t)u->w.to->memory.count - 1;
@@ -91,7 +96,7 @@ static void tc__unroll_rows(tc__unroll *u, const tc__node *n) {
 static tc__node *tc__unroll_carry(tc__unroll *u, const tc__node *n) {
     uint32_t loop = (uint32_t)n->attr[TC__CARRY_LOOP];
     const tc__node *init = tc__unroll_at(u, n->in[0]);
-    uint32_t memory = tc__spot_memory(u, loop, 0, init);
+    uint32_t memory = tc__spot_memory(u, loop, u->rows[n->id] != 0, 1, init);
     if (u->w.failed) return NULL;
     uint32_t number = (uint32_t)n->attr[TC__CARRY_NUMBER];
     tc__rounds *l = &u->w.to->loop.at[loop];
@@ -107,7 +112,7 @@ static tc__node *tc__unroll_carry(tc__unroll *u, const tc__node *n) {
 static uint32_t tc__carry_memory(const tc__graph *g, int64_t loop, int64_t number) {
     for (uint32_t i = 0; i < g->memory.count; i++) {
         const tc__lasting *m = &g->memory.at[i];
-        if (!m->stacked && m->loop == (uint32_t)loop && m->number == (uint32_t)number)
+        if (m->carried && m->loop == (uint32_t)loop && m->number == (uint32_t)number)
             return i;
     }
     return 0;
@@ -143,14 +148,40 @@ static tc__node *tc__unroll_behind(tc__unroll *u, const tc__node *n, const tc__n
     return w;
 }
 
+// Whether the carry of old node n, NEXT, may have a row for each turn: rows lie as turns go, and as many as turns are known. On a
+// device rows need not be aligned as memory is.
+static int tc__unroll_has_rows(const tc__unroll *u, const tc__node *n) {
+    const tc__rounds *l = &u->w.from->loop.at[n->attr[TC__NEXT_LOOP]];
+    return !l->backward && !l->times && !l->go && !n->device && tc__unroll_reads(u, n);
+}
+
+// Finds the carry of old node s, STACKED, that has its rows.
+static void tc__unroll_find_rows(tc__unroll *u, const tc__node *s) {
+    for (uint32_t i = 0; i < u->w.nodes; i++) {
+        const tc__node *n = u->w.from->node.at[i];
+        if (!u->w.live[i] || n->op != TC_OP_NEXT ||
+            n->attr[TC__NEXT_LOOP] != s->attr[TC__STACKED_LOOP] ||
+            (n->in[0] != s->in[0] && n->in[1] != s->in[0]) || !tc__unroll_has_rows(u, n))
+            continue;
+        u->rows[s->id] = u->rows[n->in[0]] = i + 1;
+        return;
+    }
+}
+
 // What old node n stores, once; 0 = no memory.
 static int tc__unroll_store(tc__unroll *u, const tc__node *n, uint32_t loop) {
     int row = n->op == TC_OP_STACKED;
     const tc__node *a = tc__unroll_at(u, n->in[!row]);
     if (u->store[n->id]) return 1;
+    if (row && u->rows[n->id]) { // where its carry does
+        uint32_t next = u->rows[n->id] - 1;
+        if (!tc__unroll_store(u, u->w.from->node.at[next], loop)) return 0;
+        u->store[n->id] = u->store[next], u->memory[n->id] = u->memory[next];
+        return 1;
+    }
     if (!row && !tc__unroll_reads(u, n)) a = tc__unroll_behind(u, n, a, loop);
     if (!a) return 0;
-    uint32_t memory = row ? tc__spot_memory(u, loop, 1, a)
+    uint32_t memory = row ? tc__spot_memory(u, loop, 1, 0, a)
                           : tc__carry_memory(u->w.to, loop, n->attr[TC__NEXT_NUMBER]);
     if (u->w.failed) return 0;
     const tc__node *s =
@@ -166,11 +197,19 @@ static tc__node *tc__unroll_left(tc__unroll *u, const tc__node *n, uint32_t loop
     for (uint32_t i = 0; i < u->w.nodes; i++) {
         const tc__node *m = u->w.from->node.at[i];
         if (!tc__unroll_stores(u, m, loop)) continue;
-        if (!tc__unroll_store(u, m, loop) || !TC__PUSH(u->w.ctx, u->stores, u->store[i]))
-            return NULL;
+        if (!tc__unroll_store(u, m, loop)) return NULL;
+        if (m->op == TC_OP_STACKED && u->rows[i]) continue;
+        if (!TC__PUSH(u->w.ctx, u->stores, u->store[i])) return NULL;
     }
-    return tc__spot_input(u, stacked ? TC__SPOT_ALL : TC__SPOT_LEFT,
-                          u->memory[stacked ? n->id : n->in[0]], n, u->stores.at,
+    tc__spot_kind kind = stacked ? TC__SPOT_ALL : TC__SPOT_LEFT;
+    if (stacked &&
+        u->rows[n->id]) { // behind what is stored of its carry before the loop, too
+        const tc__node *next = u->w.from->node.at[u->rows[n->id] - 1];
+        if (!TC__PUSH(u->w.ctx, u->stores, tc__unroll_at(u, next->in[0])->in[0]))
+            return NULL;
+        if (n->in[0] == next->in[1]) kind = TC__SPOT_AFTER;
+    }
+    return tc__spot_input(u, kind, u->memory[stacked ? n->id : n->in[0]], n, u->stores.at,
                           (uint32_t)u->stores.count, u->w.from->loop.at[loop].outer);
 }
 
@@ -248,6 +287,7 @@ static void tc__unroll_free(tc__unroll *u) {
     if (u->store) TC__FREE_ARRAY(c, u->store, n);
     if (u->memory) TC__FREE_ARRAY(c, u->memory, n);
     if (u->row) TC__FREE_ARRAY(c, u->row, n);
+    if (u->rows) TC__FREE_ARRAY(c, u->rows, n);
     TC__VEC_FREE(c, u->waiting);
     TC__VEC_FREE(c, u->stores);
     tc__rewrite_close(&u->w);
@@ -265,10 +305,14 @@ static int tc__loops_run(tc_ctx *c, const tc__graph *from, tc__graph *to, uint32
     u.store = TC__NEW_ARRAY(c, uint32_t, u.w.nodes);
     u.memory = TC__NEW_ARRAY(c, uint32_t, u.w.nodes);
     u.row = TC__NEW_ARRAY(c, uint32_t, u.w.nodes);
-    ok = ok && u.loop && u.made && u.store && u.memory && u.row && tc__loops_copy(to, from);
-    for (uint32_t i = 0; ok && i < u.w.nodes; i++)
-        if (u.w.live[i] && from->node.at[i]->op == TC_OP_STACKED)
-            u.row[from->node.at[i]->in[0]] = i + 1;
+    u.rows = TC__NEW_ARRAY(c, uint32_t, u.w.nodes);
+    ok = ok && u.loop && u.made && u.store && u.memory && u.row && u.rows &&
+         tc__loops_copy(to, from);
+    for (uint32_t i = 0; ok && i < u.w.nodes; i++) {
+        if (!u.w.live[i] || from->node.at[i]->op != TC_OP_STACKED) continue;
+        u.row[from->node.at[i]->in[0]] = i + 1;
+        tc__unroll_find_rows(&u, from->node.at[i]);
+    }
     for (uint32_t i = 0; ok && i < u.w.nodes; i++)
         ok = !u.w.live[i] || tc__unroll_make(&u, i);
     ok = ok && tc__composites_carry(&u.w) && tc__unroll_outputs(&u, outputs, n);

@@ -643,6 +643,53 @@ TEST(factors_in_memory) {
     CHECK_EQ(kernels_of_factor(64, random, TC__FUSE_LOADS), 2);
 }
 
+// ---- factors that are put together of parts ----
+
+// Gradients of two slices of 64 columns, added up, for a product; `more` names what is returned.
+#define PARTS(more)                                                                        \
+    "%0 = input x0 f32[32,64]\n%1 = input x1 f32[128,48]\n"                                \
+    "%2 = exp %0 f32[32,64]\n"                                                             \
+    "%3 = mul %2 %0 f32[32,64]\n"                                                          \
+    "%4 = pad %3 dim=1 low=0 high=64 dilation=1 fill=0 f32[32,128]\n"                      \
+    "%5 = sub %2 %0 f32[32,64]\n"                                                          \
+    "%6 = pad %5 dim=1 low=64 high=0 dilation=1 fill=0 f32[32,128]\n"                      \
+    "%7 = add %4 %6 f32[32,128]\n"                                                         \
+    "%8 = matmul %7 %1 f32[32,48]\n" more
+
+static size_t kernels_of(const char *text) {
+    kit t;
+    kit_open(&t, text, 0, TC__FUSE);
+    size_t n = t.s.kernel.count;
+    kit_close(&t);
+    return n;
+}
+
+TEST(parts_for_a_product_are_made_with_what_they_share) {
+    CHECK_EQ(kernels_of(PARTS("return %8 %2\n")), 2);
+    // whole rows share a kernel with who adds them up instead
+    CHECK_EQ(kernels_of(PARTS("%9 = sum %7 dims=2 f32[32,1]\nreturn %8 %2 %9\n")), 3);
+}
+
+TEST(parts_have_the_bits_of_their_sum) { // +0 + -0 is +0
+    float *x = randoms(32 * 64, 5), *w = randoms(128 * 48, 6), *y = randoms(32 * 128, 7);
+    void *input[] = {x, w};
+    kit t;
+    x[3] = 0.0f, x[70] = -0.0f, x[130] = -INFINITY;
+    kit_open(&t, PARTS("return %7 %8 %2\n"), 0, TC__FUSE);
+    run_all(&t, input, NULL, y, 32 * 128);
+    CHECK(y[128 + 6] == 0 && !signbit(y[128 + 6]) && isnan(y[2 * 128 + 2]));
+    CHECK(y[2 * 128 + 64 + 2] == INFINITY);
+    for (int r = 0; r < 32; r++)
+        for (int c = 0; c < 64; c++) {
+            double a = (double)x[r * 64 + c], e = exp(a);
+            if (a == -INFINITY) continue;
+            CHECK_NEAR(y[r * 128 + c], e * a, 1e-5 * (1 + fabs(e * a)));
+            CHECK_NEAR(y[r * 128 + 64 + c], e - a, 1e-5 * (1 + e));
+        }
+    kit_close(&t);
+    free(x), free(w), free(y);
+}
+
 // ---- kernels as bytes ----
 
 typedef struct bytes {
