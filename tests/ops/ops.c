@@ -2163,9 +2163,9 @@ static const char *const elsewhere[] = {
     "CAST", "INPUT", "CONST", "ARG", "IOTA", "RANDOM", "RESHAPE", "PERMUTE", "EXPAND",
     "SLICE", "PAD", "WINDOW", "CAT", "TAKE", "GATHER", "SUM", "PROD", "AMAX", "AMIN", "ANY",
     "ALL", "ARGMAX", "ARGMIN", "MATMUL", "LOAD", "STORE", "INDEX", "CHECK", "VALID", "ACC",
-    "FOR", "END", "NEW", "COMBINE", "CONTRACT", "COPY_", "KEEP", "BREAK", "SHARE", "FINISH",
-    "CUSTOM", "CALL", "LAUNCH", "AXIS", "IF", "ELSE", "BARRIER", "LEAVE", "COPY", "WAIT",
-    "PUT", "GET", "LAST", "TEMPLATE", "HOLE", "BEGUN", "MEET", "FORGET",
+    "FOR", "END", "NEW", "COMBINE", "CONTRACT", "LEFT_SUM", "COPY_", "KEEP", "BREAK",
+    "SHARE", "FINISH", "CUSTOM", "CALL", "LAUNCH", "AXIS", "IF", "ELSE", "BARRIER", "LEAVE",
+    "COPY", "WAIT", "PUT", "GET", "LAST", "TEMPLATE", "HOLE", "BEGUN", "MEET", "FORGET",
     "TO",       // tests/cuda/across.c
     "LAID",     // tests/cuda/convolution.c
     "UNROLLED", // tests/region/winograd.c
