@@ -213,6 +213,13 @@ static void gemm_left_turned(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, vo
     out[0] = tc_matmul(tc_t(in[0]), in[1]);
 }
 
+// The gradients of a layer's weight and bias.
+static void linear_gradient(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_matmul(tc_t(in[0]), in[1]);
+    out[1] = tc_sum(tc_cast(in[0], TC_F32), 0);
+}
+
 static void scores(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
     out[0] = tc_matmul(in[0], tc_transpose(in[1], -2, -1));
@@ -527,6 +534,8 @@ static const work works[] = {
      2.0 * 8192 * 2304 * 768, 0, gemm},
     {"qkv_by_weight_bf16", IN(BF16(1, 8192, 2304), BF16(1, 8192, 768)), 0,
      2.0 * 8192 * 2304 * 768, 0, gemm_left_turned},
+    {"linear_gradient_8192x3072x768_bf16", IN(BF16(1, 8192, 3072), BF16(1, 8192, 768)), 0,
+     2.0 * 8192 * 3072 * 768, 0, linear_gradient, 1},
     {"logits_8192x50304x768_bf16", IN(BF16(1, 8192, 768), BF16(1, 50304, 768)), 0,
      2.0 * 8192 * 50304 * 768, 0, gemm_turned},
     {"scores_96x1024x1024x64_bf16", IN(BF16(1, 96, 1024, 64), BF16(1, 96, 1024, 64)), 0,
@@ -544,6 +553,10 @@ static const work works[] = {
      2.0 * 4096 * 4096 * 4096, 0, gemm_cast},
     {"gemv_8192x8192_bf16", IN(BF16(1, 1, 8192), BF16(1, 8192, 8192)), 2.0 * 8192 * 8192,
      2.0 * 8192 * 8192, 0, gemm},
+    {"gemv_4096x14336_bf16", IN(BF16(1, 1, 4096), BF16(1, 4096, 14336)), 2.0 * 4096 * 14336,
+     2.0 * 4096 * 14336, 0, gemm},
+    {"gemv_8192x28672_bf16", IN(BF16(1, 1, 8192), BF16(1, 8192, 28672)), 2.0 * 8192 * 28672,
+     2.0 * 8192 * 28672, 0, gemm},
     {"gemv_turned_8192x8192_bf16", IN(BF16(1, 1, 8192), BF16(1, 8192, 8192)),
      2.0 * 8192 * 8192, 2.0 * 8192 * 8192, 0, gemm_turned},
     BYTES(1),

@@ -237,10 +237,14 @@ def workloads(torch):
     yield "qkv_by_input_bf16", gemm, lambda: (r(bf, 8192, 2304), r(bf, 2304, 768))
     yield ("qkv_by_weight_bf16", lambda x, y: x.t() @ y,
            lambda: (r(bf, 8192, 2304), r(bf, 8192, 768)))
+    yield ("linear_gradient_8192x3072x768_bf16", lambda g, x: (g.t() @ x, g.float().sum(0)),
+           lambda: (r(bf, 8192, 3072), r(bf, 8192, 768)))
     yield "logits_8192x50304x768_bf16", turned, lambda: (r(bf, 8192, 768), r(bf, 50304, 768))
     yield ("scores_96x1024x1024x64_bf16", lambda q, k: q @ k.transpose(-2, -1),
            lambda: (r(bf, 96, 1024, 64), r(bf, 96, 1024, 64)))
     yield "gemv_8192x8192_bf16", gemm, lambda: (r(bf, 1, 8192), r(bf, 8192, 8192))
+    yield "gemv_4096x14336_bf16", gemm, lambda: (r(bf, 1, 4096), r(bf, 4096, 14336))
+    yield "gemv_8192x28672_bf16", gemm, lambda: (r(bf, 1, 8192), r(bf, 8192, 28672))
     yield ("gemv_turned_8192x8192_bf16", turned,
            lambda: (r(bf, 1, 8192), r(bf, 8192, 8192)))
     yield ("linear_relu_8192x4096x4096_bf16", linear_relu,
