@@ -3333,7 +3333,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7bb4362ef5a06bb1u
+#define TC__BUILD_ID 0x9ed7da6c943a2cabu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -34696,6 +34696,10 @@ if(tc__join_is_made(j,&k->buffer.at[b]))tc__join_made(j,k,&n,attr,id);
 }
 tc__join_node(j,&n,id);
 }
+static void tc__join_covers(tc__join*j,const tc__group*k){
+for(size_t i=0;i<k->covers.count;i++)
+if(!TC__PUSH(j->ctx,j->to->covers,k->covers.at[i]))j->failed=1;
+}
 static void tc__join_append_all(tc__join*j,const tc__group*k){
 j->accumulators=(int64_t)tc__count_op(j->to,TC_OP_NEW);
 for(size_t i=0;i<k->buffer.count;i++){
@@ -34704,8 +34708,7 @@ j->buffer[i]=tc__join_is_made(j,b)?-1:tc__join_add_buffer(j,b);
 }
 for(uint32_t id=0;id<k->body.node.count&&!j->failed;id++)
 tc__join_append_node(j,k,id);
-for(size_t i=0;i<k->covers.count;i++)
-if(!TC__PUSH(j->ctx,j->to->covers,k->covers.at[i]))j->failed=1;
+tc__join_covers(j,k);
 }
 static int tc__join_append(tc__join*j,const tc__group*k){
 size_t nodes=k->body.node.count+1,buffers=k->buffer.count+1;
@@ -35360,11 +35363,6 @@ d->around=d->since=
 tc__down_nodes(d,d->last+1,(uint32_t)sums->body.node.count-1);
 tc__down_end(d);
 }
-static int tc__down_covers(tc__down*d,const tc__group*k){
-for(size_t i=0;i<k->covers.count;i++)
-if(!TC__PUSH(d->j.ctx,d->j.to->covers,k->covers.at[i]))return 0;
-return 1;
-}
 static tc__group*tc__down_make(tc_ctx*c,tc__down*d){
 size_t rows=d->rows->body.node.count,sums=d->sums->body.node.count;
 uint32_t*rows_at=TC__NEW_ARRAY(c,uint32_t,rows);
@@ -35378,8 +35376,8 @@ int ok=rows_at&&sums_at&&d->need&&d->j.buffer&&d->kept&&k;
 for(size_t b=0;ok&&b<d->rows->buffer.count;b++)
 d->j.buffer[b]=d->kept[b]=-1;
 if(ok)tc__down_all(d,rows_at,sums_at);
-ok=ok&&!d->j.failed&&tc__down_covers(d,d->rows)&&tc__down_covers(d,d->sums)&&
-tc__checked(c,&k->body,TC__LOOP);
+if(ok)tc__join_covers(&d->j,d->rows),tc__join_covers(&d->j,d->sums);
+ok=ok&&!d->j.failed&&tc__checked(c,&k->body,TC__LOOP);
 TC__FREE_ARRAY(c,rows_at,rows);
 TC__FREE_ARRAY(c,sums_at,sums);
 TC__FREE_ARRAY(c,d->need,sums);
@@ -35417,17 +35415,34 @@ if(i!=rows&&i!=sums&&s->kernel.at[i])
 own[b]=!tc__down_reads(s->kernel.at[i],mine);
 }
 }
+typedef struct tc__down_place{
+size_t first,last;
+int early;
+}tc__down_place;
+static int tc__down_has_place(const tc__schedule*s,size_t a,size_t b,
+tc__down_place*p){
+p->first=a<b?a:b,p->last=a<b?b:a;
+p->early=!tc__down_meets(s,p->first,p->last,s->kernel.at[p->last],0);
+return p->early||!tc__down_meets(s,p->first,p->last,s->kernel.at[p->first],1);
+}
+static void tc__down_put(tc__schedule*s,const tc__down_place*p,tc__group*k,int made){
+tc__group**at=s->kernel.at;
+if(!made){
+tc__group_free(s->ctx,k);
+return;
+}
+tc__group_free(s->ctx,at[p->first]),tc__group_free(s->ctx,at[p->last]);
+at[p->first]=p->early?k:NULL,at[p->last]=p->early?NULL:k;
+}
 static int tc__down_two(tc__schedule*s,const tc__dialect*l,size_t rows_at,
 size_t sums_at,int*made){
 tc__down d;
 tc__group*rows=s->kernel.at[rows_at],*sums=s->kernel.at[sums_at];
-size_t first=rows_at<sums_at?rows_at:sums_at,
-last=rows_at<sums_at?sums_at:rows_at;
+tc__down_place place;
 memset(&d,0,sizeof d);
 d.rows=rows,d.sums=sums,*made=0;
 if(!tc__down_fits(&d))return 1;
-int early=!tc__down_meets(s,first,last,s->kernel.at[last],0);
-if(!early&&tc__down_meets(s,first,last,s->kernel.at[first],1))return 1;
+if(!tc__down_has_place(s,rows_at,sums_at,&place))return 1;
 d.own=TC__NEW_ARRAY(s->ctx,uint8_t,rows->buffer.count);
 d.wanted=TC__NEW_ARRAY(s->ctx,uint8_t,rows->buffer.count);
 if(d.own&&d.wanted)tc__down_own(s,rows_at,sums_at,d.wanted,d.own);
@@ -35441,13 +35456,8 @@ tc__log(s->ctx,TC__LOG_FUSION,
 :"%%%u is not summed where %%%u is made row by row: there are too few "
 "rows, or too little room for the sums",
 (unsigned)sums->covers.at[0],(unsigned)rows->covers.at[0]);
-if(!*made){
-tc__group_free(s->ctx,k);
-return 1;
-}
-if(!l->lower)tc__down_lay_out(k);
-tc__group_free(s->ctx,rows),tc__group_free(s->ctx,sums);
-s->kernel.at[first]=early?k:NULL,s->kernel.at[last]=early?NULL:k;
+if(*made&&!l->lower)tc__down_lay_out(k);
+tc__down_put(s,&place,k,*made);
 return 1;
 }
 static int tc__down_join(tc__schedule*s,const tc__dialect*l,int device){
@@ -35538,10 +35548,7 @@ tc__total_of_buffers(d,k,buffer+p->buffer.count);
 tc__total_rows(d,at[d->left->id]);
 d->j.at=at,d->j.buffer=buffer;
 tc__join_append_node(&d->j,p,last);
-for(size_t i=0;i<p->covers.count;i++)
-if(!TC__PUSH(d->j.ctx,d->j.to->covers,p->covers.at[i]))d->j.failed=1;
-for(size_t i=0;i<k->covers.count;i++)
-if(!TC__PUSH(d->j.ctx,d->j.to->covers,k->covers.at[i]))d->j.failed=1;
+tc__join_covers(&d->j,p),tc__join_covers(&d->j,k);
 }
 static tc__group*tc__total_make(tc_ctx*c,tc__down_total*d){
 size_t nodes=d->product->body.node.count+d->sums->body.node.count,
@@ -35560,14 +35567,11 @@ return ok?k:NULL;
 }
 static int tc__total_two(tc__schedule*s,const tc__dialect*l,size_t product,size_t sums,
 int*made){
-tc__group**at=s->kernel.at;
-size_t first=product<sums?product:sums,last=first^product^sums;
 tc__down_total d;
+tc__down_place place;
 memset(&d,0,sizeof d);
-d.product=at[product],d.sums=at[sums],*made=0;
-if(!tc__total_fits(&d))return 1;
-int early=!tc__down_meets(s,first,last,at[last],0);
-if(!early&&tc__down_meets(s,first,last,at[first],1))return 1;
+d.product=s->kernel.at[product],d.sums=s->kernel.at[sums],*made=0;
+if(!tc__total_fits(&d)||!tc__down_has_place(s,product,sums,&place))return 1;
 tc__group*k=tc__total_make(s->ctx,&d);
 if(!k)return 0;
 *made=l->takes_down(k);
@@ -35577,12 +35581,7 @@ tc__log(s->ctx,TC__LOG_FUSION,
 :"%%%u is not summed in the product %%%u, which reads the same: that has "
 "no threads for it",
 (unsigned)d.sums->covers.at[0],(unsigned)d.product->covers.at[0]);
-if(!*made){
-tc__group_free(s->ctx,k);
-return 1;
-}
-tc__group_free(s->ctx,at[first]),tc__group_free(s->ctx,at[last]);
-at[first]=early?k:NULL,at[last]=early?NULL:k;
+tc__down_put(s,&place,k,*made);
 return 1;
 }
 static int tc__total_join(tc__schedule*s,const tc__dialect*l,int device){

@@ -502,14 +502,12 @@ static void tc__skinny_numbers_of(const tc__producer *t, int ahead, int early, i
     n[TC__SKINNY_EARLY] = early;
 }
 
-// For sums of the left operand: of each tile, and a ticket of those beside each other for 64 rows.
+// For sums of the left operand: those of a tile's rows, and a ticket for 64 of them, where tiles beside each other meet.
 static void tc__total_buffers(tc__producer *t, int64_t *attr) {
-    const tc__product *q = &t->q;
-    int64_t high = tc__ix_value(tc__tiles_high(t->l.from, q)) * q->tile->rows,
-            across = tc__ix_value(tc__tiles_across(t->l.from, q));
+    int64_t rows = t->q.shares * t->q.tile->rows;
     attr[TC__TEMPLATE_TICKETS] =
-        tc__relist_buffer(&t->l, TC__BUF_TICKET, TC_I32, high / TC__MAP_LINE);
-    attr[TC__TEMPLATE_SUMS] = tc__relist_buffer(&t->l, TC__BUF_WORK, TC_F32, high * across);
+        tc__relist_buffer(&t->l, TC__BUF_TICKET, TC_I32, rows / TC__MAP_LINE);
+    attr[TC__TEMPLATE_SUMS] = tc__relist_buffer(&t->l, TC__BUF_WORK, TC_F32, rows);
 }
 
 // Memory of the block; where blocks share sums, their tickets and those.

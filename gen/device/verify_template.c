@@ -76,6 +76,7 @@ static tc__template_facts tc__device_template_facts(const tc__node *n, int64_t e
         f.sums = number[TC__TILES_ROWS] * number[TC__TILES_COLS] / f.threads;
         f.rows = number[TC__TILES_ROWS], f.cols = number[TC__TILES_COLS];
         f.total = number[TC__TILES_TOTAL] != 0;
+        if (f.total) f.left = f.rows, f.tickets = f.rows / TC__MAP_LINE;
         f.batches = number[TC__TILES_BATCHES], f.cluster = number[TC__TILES_CLUSTER];
     } else if (n->attr[TC__TEMPLATE_NAME] == TC__TEMPLATE_CHAIN) {
         f.bytes = tc__device_chain_bytes(number);
@@ -167,18 +168,8 @@ static int tc__device_covers(const tc__device_verifier *d, const tc__node *n,
 static int tc__device_has_slices(const tc__device_verifier *d, const tc__node *n,
                                  const tc__template_facts *f) {
     int64_t tickets = n->attr[TC__TEMPLATE_TICKETS], sums = n->attr[TC__TEMPLATE_SUMS];
-    if (f->total) {
-        const tc__kbuf *t = &d->k->buffer.at[tickets < 0 ? 0 : tickets],
-                       *w = &d->k->buffer.at[sums < 0 ? 0 : sums];
-        int64_t high = ((tc__ix_hi(d->ix, n->attr[TC__TEMPLATE_ROWS]) - 1) / f->rows + 1) *
-                       f->rows,
-                across = (tc__ix_hi(d->ix, n->attr[TC__TEMPLATE_COLS]) - 1) / f->cols + 1;
-        return f->slices == 1 && tickets >= 0 && sums >= 0 && t->place == TC__BUF_TICKET &&
-               w->place == TC__BUF_WORK &&
-               tc__ix_lo(d->ix, t->numel) >= high / TC__MAP_LINE &&
-               tc__ix_lo(d->ix, w->numel) >= high * across;
-    }
-    if (f->slices == 1 || f->near) return 1;
+    if ((f->slices == 1 && !f->total) || f->near) return 1;
+    if (f->slices > 1 && f->total) return 0;
     if (tickets < 0 || sums < 0 || !tc__ix_is_const(d->blocks)) return 0;
     int64_t shares = tc__ix_value(d->blocks) / f->slices;
     const tc__kbuf *t = &d->k->buffer.at[tickets], *w = &d->k->buffer.at[sums];

@@ -312,12 +312,6 @@ static void tc__down_all(tc__down *d, uint32_t *rows_at, uint32_t *sums_at) {
     tc__down_end(d);
 }
 
-static int tc__down_covers(tc__down *d, const tc__group *k) {
-    for (size_t i = 0; i < k->covers.count; i++)
-        if (!TC__PUSH(d->j.ctx, d->j.to->covers, k->covers.at[i])) return 0;
-    return 1;
-}
-
 // Both as one; NULL = out of memory, reported.
 static tc__group *tc__down_make(tc_ctx *c, tc__down *d) {
     size_t rows = d->rows->body.node.count, sums = d->sums->body.node.count;
@@ -332,8 +326,8 @@ static tc__group *tc__down_make(tc_ctx *c, tc__down *d) {
     for (size_t b = 0; ok && b < d->rows->buffer.count; b++)
         d->j.buffer[b] = d->kept[b] = -1;
     if (ok) tc__down_all(d, rows_at, sums_at);
-    ok = ok && !d->j.failed && tc__down_covers(d, d->rows) && tc__down_covers(d, d->sums) &&
-         tc__checked(c, &k->body, TC__LOOP);
+    if (ok) tc__join_covers(&d->j, d->rows), tc__join_covers(&d->j, d->sums);
+    ok = ok && !d->j.failed && tc__checked(c, &k->body, TC__LOOP);
     TC__FREE_ARRAY(c, rows_at, rows);
     TC__FREE_ARRAY(c, sums_at, sums);
     TC__FREE_ARRAY(c, d->need, sums);
@@ -379,19 +373,42 @@ static void tc__down_own(const tc__schedule *s, size_t rows, size_t sums, uint8_
     }
 }
 
+// Where kernels at `a` and `b` may stand as one: at the first or the last of the two.
+typedef struct tc__down_place {
+    size_t first, last;
+    int early;
+} tc__down_place;
+
+// 0 = at neither.
+static int tc__down_has_place(const tc__schedule *s, size_t a, size_t b,
+                              tc__down_place *p) {
+    p->first = a < b ? a : b, p->last = a < b ? b : a;
+    p->early = !tc__down_meets(s, p->first, p->last, s->kernel.at[p->last], 0);
+    return p->early || !tc__down_meets(s, p->first, p->last, s->kernel.at[p->first], 1);
+}
+
+// k stands for both, or where it is not `made` nobody has it.
+static void tc__down_put(tc__schedule *s, const tc__down_place *p, tc__group *k, int made) {
+    tc__group **at = s->kernel.at;
+    if (!made) {
+        tc__group_free(s->ctx, k);
+        return;
+    }
+    tc__group_free(s->ctx, at[p->first]), tc__group_free(s->ctx, at[p->last]);
+    at[p->first] = p->early ? k : NULL, at[p->last] = p->early ? NULL : k;
+}
+
 // Kernels at `rows_at` and `sums_at` as one, where the first or the second of them was, if it fits and the language takes it;
 // *made tells. 0 = reported.
 static int tc__down_two(tc__schedule *s, const tc__dialect *l, size_t rows_at,
                         size_t sums_at, int *made) {
     tc__down d;
     tc__group *rows = s->kernel.at[rows_at], *sums = s->kernel.at[sums_at];
-    size_t first = rows_at < sums_at ? rows_at : sums_at,
-           last = rows_at < sums_at ? sums_at : rows_at;
+    tc__down_place place;
     memset(&d, 0, sizeof d);
     d.rows = rows, d.sums = sums, *made = 0;
     if (!tc__down_fits(&d)) return 1;
-    int early = !tc__down_meets(s, first, last, s->kernel.at[last], 0);
-    if (!early && tc__down_meets(s, first, last, s->kernel.at[first], 1)) return 1;
+    if (!tc__down_has_place(s, rows_at, sums_at, &place)) return 1;
     d.own = TC__NEW_ARRAY(s->ctx, uint8_t, rows->buffer.count);
     d.wanted = TC__NEW_ARRAY(s->ctx, uint8_t, rows->buffer.count);
     if (d.own && d.wanted) tc__down_own(s, rows_at, sums_at, d.wanted, d.own);
@@ -405,13 +422,8 @@ static int tc__down_two(tc__schedule *s, const tc__dialect *l, size_t rows_at,
                   : "%%%u is not summed where %%%u is made row by row: there are too few "
                     "rows, or too little room for the sums",
             (unsigned)sums->covers.at[0], (unsigned)rows->covers.at[0]);
-    if (!*made) {
-        tc__group_free(s->ctx, k);
-        return 1;
-    }
-    if (!l->lower) tc__down_lay_out(k);
-    tc__group_free(s->ctx, rows), tc__group_free(s->ctx, sums);
-    s->kernel.at[first] = early ? k : NULL, s->kernel.at[last] = early ? NULL : k;
+    if (*made && !l->lower) tc__down_lay_out(k);
+    tc__down_put(s, &place, k, *made);
     return 1;
 }
 

@@ -104,10 +104,7 @@ static void tc__total_all(tc__down_total *d, uint32_t *at, int64_t *buffer) {
     tc__total_rows(d, at[d->left->id]);
     d->j.at = at, d->j.buffer = buffer;
     tc__join_append_node(&d->j, p, last);
-    for (size_t i = 0; i < p->covers.count; i++)
-        if (!TC__PUSH(d->j.ctx, d->j.to->covers, p->covers.at[i])) d->j.failed = 1;
-    for (size_t i = 0; i < k->covers.count; i++)
-        if (!TC__PUSH(d->j.ctx, d->j.to->covers, k->covers.at[i])) d->j.failed = 1;
+    tc__join_covers(&d->j, p), tc__join_covers(&d->j, k);
 }
 
 // Both as one; NULL = out of memory, reported.
@@ -133,14 +130,11 @@ static tc__group *tc__total_make(tc_ctx *c, tc__down_total *d) {
 // reported.
 static int tc__total_two(tc__schedule *s, const tc__dialect *l, size_t product, size_t sums,
                          int *made) {
-    tc__group **at = s->kernel.at;
-    size_t first = product < sums ? product : sums, last = first ^ product ^ sums;
     tc__down_total d;
+    tc__down_place place;
     memset(&d, 0, sizeof d);
-    d.product = at[product], d.sums = at[sums], *made = 0;
-    if (!tc__total_fits(&d)) return 1;
-    int early = !tc__down_meets(s, first, last, at[last], 0);
-    if (!early && tc__down_meets(s, first, last, at[first], 1)) return 1;
+    d.product = s->kernel.at[product], d.sums = s->kernel.at[sums], *made = 0;
+    if (!tc__total_fits(&d) || !tc__down_has_place(s, product, sums, &place)) return 1;
     tc__group *k = tc__total_make(s->ctx, &d);
     if (!k) return 0;
     *made = l->takes_down(k);
@@ -150,12 +144,7 @@ static int tc__total_two(tc__schedule *s, const tc__dialect *l, size_t product, 
                 : "%%%u is not summed in the product %%%u, which reads the same: that has "
                   "no threads for it",
             (unsigned)d.sums->covers.at[0], (unsigned)d.product->covers.at[0]);
-    if (!*made) {
-        tc__group_free(s->ctx, k);
-        return 1;
-    }
-    tc__group_free(s->ctx, at[first]), tc__group_free(s->ctx, at[last]);
-    at[first] = early ? k : NULL, at[last] = early ? NULL : k;
+    tc__down_put(s, &place, k, *made);
     return 1;
 }
 

@@ -201,6 +201,12 @@ static void tc__join_append_node(tc__join *j, const tc__group *k, uint32_t id) {
     tc__join_node(j, &n, id);
 }
 
+// What k covers, the joined list does.
+static void tc__join_covers(tc__join *j, const tc__group *k) {
+    for (size_t i = 0; i < k->covers.count; i++)
+        if (!TC__PUSH(j->ctx, j->to->covers, k->covers.at[i])) j->failed = 1;
+}
+
 // Appends what k computes. The maps are there.
 static void tc__join_append_all(tc__join *j, const tc__group *k) {
     j->accumulators = (int64_t)tc__count_op(j->to, TC_OP_NEW);
@@ -210,8 +216,7 @@ static void tc__join_append_all(tc__join *j, const tc__group *k) {
     }
     for (uint32_t id = 0; id < k->body.node.count && !j->failed; id++)
         tc__join_append_node(j, k, id);
-    for (size_t i = 0; i < k->covers.count; i++)
-        if (!TC__PUSH(j->ctx, j->to->covers, k->covers.at[i])) j->failed = 1;
+    tc__join_covers(j, k);
 }
 
 // Appends the list of k. 0 = out of memory.

@@ -721,7 +721,7 @@ TC_FN void TC_N(mapped)(char *shared, unsigned *tickets, float *work, I j, I m, 
 //   out0  bf16[2359296]
 //   out1  f32[3072]
 //   shared0  f32[51476]
-//   ticket0  i32[48]
+//   ticket0  i32[192]
 //   work0  f32[12288]
 //   given0  bf16[8]
 //   given1  bf16[8]
@@ -761,7 +761,7 @@ kernel0(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
     tc_reads(in0), tc_reads(in1), tc_begin();
     float *const shared0 = (float *)(shared + 0);
     unsigned *const ticket0 = (unsigned *)(work + 0);
-    float *const work0 = (float *)(work + 256);
+    float *const work0 = (float *)(work + 768);
     const int j = blockIdx.x;
     struct product {
         typedef float sum;
