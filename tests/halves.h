@@ -13,7 +13,7 @@ typedef struct half_format {
 
 static const half_format half_f16 = {10, -14}, half_bf16 = {7, -126};
 
-// 2 to the power of n, a normal number: its bits, as ldexp() takes half of the time of tests of halves.
+// 2 to the power of n, a normal number (n from -1022 to 1023): its bits, as ldexp() takes half of the time of tests of halves.
 static double half_power(int n) {
     uint64_t bits = (uint64_t)(n + 1023) << 52;
     double x;

@@ -50,12 +50,13 @@ static const struct {
 
 // How far y is from x's value, in last places of that. Units take f32's denormals for 0: silu multiplies one with its argument.
 static double distance(half_format f, double y, double want) {
+    if (isnan(want) && isnan(y)) return 0;
+    if (y == want || (y == 0 && fabs(want) < 0x1p-121)) return 0;
+    if (!isfinite(want)) return INFINITY;
     int e = want == 0 ? f.lowest : ilogb(want);
     double place = half_power((e < f.lowest ? f.lowest : e) - f.digits);
-    if (isnan(want) || isnan(y)) return isnan(want) && isnan(y) ? 0 : INFINITY;
     if (isinf(y) && fabs(want) >= half_size(f, half_infinity(f)) - place) return 0;
-    if (y == want || (y == 0 && fabs(want) < 0x1p-121)) return 0;
-    return fabs(y - want) / place;
+    return isfinite(y) ? fabs(y - want) / place : INFINITY;
 }
 
 static void check_function(tc_ctx *tc, int k, tc_dtype dtype, half_format f) {
