@@ -1988,7 +1988,11 @@ typedef enum tc_numerics {
                         // takes down to half of the time: their error is some four times that of sums in order, and
                         // was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was measured.
                         // The largest x of the 6 x 6 beside a result counts for that; a NaN or infinity
-                        // among them, or results beyond 1e36, may make NaN or infinity of it
+                        // among them, or results beyond 1e36, may make NaN or infinity of it. Where there is AMX
+                        // matrix products of f32 of 64 rows, 64 k and 128 columns or more, as far as these are
+                        // known, are sums of six products of bf16, three of which add up to a value: as near as
+                        // sums in order are, NaN and infinity where these have them; of numbers below 2^-110
+                        // last bits are missing
 } tc_numerics;
 
 // A field that is zero takes the environment variable of that name (TC_FULLGRAPH, TC_BACKEND, ...),
@@ -3333,7 +3337,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x9ed7da6c943a2cabu
+#define TC__BUILD_ID 0xad3ed22e240cb4f5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -35613,7 +35617,10 @@ TC__UNUSED static int tc__schedule_join(tc__schedule*s,const tc__dialect*d){
 return tc__schedule_join_on(s,d,0);
 }
 // ---- gen/kernel/dots.c
-enum{TC__DOT_TILE=16};
+enum{
+TC__DOT_TILE=16,
+TC__THIRDS_WORDS=3*TC__DOT_TILE
+};
 typedef enum tc__dots{
 TC__DOTS_NONE,
 TC__DOTS_PAIRS,
@@ -35631,6 +35638,7 @@ int each;
 uint8_t left,right;
 int bias;
 int tiles;
+int thirds;
 int columns,
 rows;
 int turned;
@@ -35704,6 +35712,13 @@ TC__CONTRACT_TILES_TURN=256,
 TC__CONTRACT_TILES_SLICE=128,
 TC__CONTRACT_TILES_WORDS=1<<18,
 TC__CONTRACT_TILES_SUMS=1<<13,
+TC__THIRDS_LEAST=64,
+TC__THIRDS_COLUMNS=128,
+TC__THIRDS_TALL=384,
+TC__THIRDS_WIDE=512,
+TC__THIRDS_NARROW=128,
+TC__THIRDS_SUMS=1<<18,
+TC__THIRDS_SLICE=192,
 TC__CONTRACT_FLIP=32,
 TC__CONTRACT_IN_PLACE=12,
 TC__CONTRACT_LATE_ROWS=48,
@@ -35776,6 +35791,9 @@ int lies;
 int all_columns;
 int slots;
 tc__ix slot_size;
+int thirds_rows;
+int thirds_lies;
+tc__ix chunk_at;
 int staged;
 tc__ix stage_at;
 }tc__contract;
@@ -36244,26 +36262,30 @@ return 0;
 return 1;
 }
 static int tc__contract_left_rows(const tc__contract*q,int64_t m){
-if(q->right==TC__RIGHT_WINDOWS||q->turns||q->late||q->dot.each>1)return 0;
+int words=q->dot.each>1&&!q->dot.thirds;
+if(q->right==TC__RIGHT_WINDOWS||q->turns||q->late||words)return 0;
 int aligned=m!=INT64_MAX&&m%q->lanes==0&&q->grain%q->lanes==0;
 int several=tc__ix_is_const(q->wide)&&tc__ix_value(q->wide)>q->width;
 return aligned&&several&&!q->flip&&q->phases==1&&
 !tc__contract_along(q,TC__AT_LEFT,TC__DEPTH)&&
 tc__contract_along(q,TC__AT_LEFT,TC__ROW);
 }
+static int tc__contract_packs_values(const tc__contract*q){
+return q->dot.each==1||q->dot.thirds;
+}
 static int tc__contract_is_apart(const tc__contract*q){
 const tc__group*g=q->g;
 uint32_t id=tc__right_of(g);
 const tc__node*n=g->body.node.at[id];
-return q->right==TC__RIGHT_NODES&&q->dot.each==1&&tc__is_apart(g,id)&&
-!g->target.checked&&
+return q->right==TC__RIGHT_NODES&&tc__contract_packs_values(q)&&
+tc__is_apart(g,id)&&!g->target.checked&&
 (tc__access_along(g,n->attr[TC__LOAD_INDEX],TC__COL,q->lanes)==
 TC__PER_LANE||
 tc__pred_along(g,n,TC__COL,q->lanes)==2);
 }
 static int tc__contract_is_staged(const tc__contract*q){
-return q->right==TC__RIGHT_NODES&&q->dot.each==1&&!q->apart&&!q->split&&
-(q->cls==TC__CLASS_f32||q->cls==TC__CLASS_i32)&&
+return q->right==TC__RIGHT_NODES&&tc__contract_packs_values(q)&&!q->apart&&
+!q->split&&(q->cls==TC__CLASS_f32||q->cls==TC__CLASS_i32)&&
 !tc__contract_along(q,TC__AT_RIGHT,TC__COL)&&
 tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH);
 }
@@ -36299,6 +36321,73 @@ tc__ix_has_val(g->body.ix,at)||!along.ok||along.run<INT64_MAX||
 return NULL;
 return store;
 }
+static int tc__contract_thirds(const tc__contract*q,int64_t m){
+const tc__group*g=q->g;
+tc__ixpool*x=g->body.ix;
+if(!tc__may_tile(g)||q->dot.each>1||q->dot.left!=TC_F32||
+q->dot.right!=TC_F32||q->dtype!=TC_F32||q->number||g->target.keeps||
+g->target.checked)
+return 0;
+return m>=TC__THIRDS_LEAST&&m<INT64_MAX&&tc__ix_is_const(tc__depth_of(g))&&
+tc__ix_lo(x,tc__depth_of(g))>=TC__THIRDS_LEAST&&
+tc__ix_lo(x,g->shape.cols)>=TC__THIRDS_COLUMNS&&
+(!tc__has_windows(g,q->lanes)||tc__is_plain(g,tc__right_of(g)));
+}
+static void tc__thirds_plan(tc__contract*q,int64_t m){
+const tc__group*g=q->g;
+tc__ixpool*x=g->body.ix;
+int64_t most=TC__THIRDS_TALL,wide=TC__THIRDS_WIDE;
+q->dot.thirds=q->dot.tiles=1,q->dot.each=2;
+q->dot.left=q->dot.right=TC_BF16;
+q->right=TC__RIGHT_NODES,q->left_nodes=1;
+q->rows=q->width=2*TC__DOT_TILE;
+int64_t depth=tc__ix_value(q->depth),
+slices=(depth+TC__THIRDS_SLICE-1)/TC__THIRDS_SLICE;
+q->slice=tc__padded((depth+slices-1)/slices,2*TC__DOT_TILE);
+if(q->phases>1){
+int64_t cols=tc__ix_hi(x,g->shape.cols);
+while(most>q->rows&&most>TC__THIRDS_SUMS/cols)most/=2;
+}
+int64_t blocks=(m+most-1)/most;
+q->grain=tc__padded((m+blocks-1)/blocks,q->rows);
+if(q->grain>m)q->grain=m;
+if(tc__ix_is_const(g->shape.cols)&&tc__ix_is_const(g->shape.batch)){
+int64_t cols=tc__ix_value(g->shape.cols),
+others=tc__ix_times(blocks,tc__ix_value(g->shape.batch)),
+items=((int64_t)g->target.threads*2+others-1)/others,
+pieces=(cols-1)/wide+1;
+if(pieces<items)pieces=items;
+wide=tc__padded((cols+pieces-1)/pieces,q->width);
+if(wide<TC__THIRDS_NARROW)wide=TC__THIRDS_NARROW;
+}
+q->wide=tc__ix_const(wide);
+if(q->phases>1||tc__ix_hi(x,g->shape.cols)<=wide)q->wide=g->shape.cols;
+tc__contract_blocks(q);
+q->thirds_rows=tc__contract_left_rows(q,m)&&q->lanes==TC__DOT_TILE;
+q->apart=tc__contract_is_apart(q);
+q->staged=tc__contract_is_staged(q);
+q->thirds_lies=tc__is_plain(g,tc__right_of(g))&&
+tc__is_adjacent(g,tc__right_of(g))&&
+tc__ix_divisor(x,g->shape.cols)%q->width==0;
+}
+static void tc__thirds_scratch(tc__contract*q,tc__ix at){
+tc__ixpool*x=q->g->body.ix;
+int64_t tall=tc__padded(q->grain,q->rows),words=q->slice/2*3,
+chunk=TC__CONTRACT_STAGE*q->width;
+int64_t rows=TC__CONTRACT_STAGE*TC__DOT_TILE;
+rows+=rows/2*3;
+if(chunk<rows)chunk=rows;
+if(chunk<q->slice)chunk=q->slice;
+q->bytes=at;
+q->pack_at=tc__contract_area(q,tc__ix_const(words*q->width));
+q->left_at=tc__contract_area(q,tc__ix_const(words*tall));
+q->chunk_at=tc__contract_area(q,tc__ix_const(chunk));
+if(q->staged)
+q->stage_at=tc__contract_area(q,tc__ix_const(q->width*TC__CONTRACT_STAGE));
+tc__ix sums=tc__ix_mul(x,q->wide_padded,tc__ix_const(tall));
+q->tile_at=tc__contract_area(q,sums);
+q->flip_at=tc__contract_area(q,sums);
+}
 static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at,int number){
 tc__contract q;
 tc__ixpool*x=g->body.ix;
@@ -36310,6 +36399,12 @@ q.m=tc__ix_div(x,g->shape.rows,g->shape.batch);
 q.phases=tc__contract_phases(g);
 int64_t m=tc__ix_is_const(q.m)?tc__ix_value(q.m):INT64_MAX;
 q.dot=tc__dot_of(g);
+if(tc__contract_thirds(&q,m)){
+tc__thirds_plan(&q,m);
+tc__thirds_scratch(&q,
+at?at:tc__contract_buffer_at(g,g->buffer.count,q.grain));
+return q;
+}
 q.turns=tc__contract_turns(&q,m);
 q.adjacent=tc__contract_adjacent(&q,m);
 if(q.adjacent)memset(&q.dot,0,sizeof q.dot),q.dot.each=1;
@@ -36489,8 +36584,9 @@ return tc__contract_stride(q,tc__left_of(q->g),q->left_nodes);
 }
 static void tc__let_scratch(tc__printer*p,const tc__contract*q,const char*name,
 tc__ix at){
-int sums=!strcmp(name,"tile")||!strcmp(name,"flip");
-const char*type=sums?p->d->scalar[q->cls]
+int values=!strcmp(name,"tile")||!strcmp(name,"flip")||!strcmp(name,"stage")||
+!strcmp(name,"chunk");
+const char*type=values?p->d->scalar[q->cls]
 :!strcmp(name,"pack")?tc__panel_type(p,q)
 :p->d->scalar[tc__operand_class(q)];
 tc__line(p);
@@ -36927,6 +37023,29 @@ right);
 }
 }
 }
+static void tc__print_thirds_step(tc__printer*p,tc__tile_form f){
+static const int8_t of[][2]={{2,0},{1,0},{1,1},{0,1},{0,2},{0,0}};
+int wide=f.across*TC__DOT_TILE,left=-1,right=-1;
+for(size_t s=0;s<TC__COUNT(of);s++){
+for(int i=0;of[s][0]!=left&&i<f.down;i++){
+tc__line(p);
+tc__put(p->out,"TC_TILE_LOAD(%d, left + ",4+i);
+if(i)tc__put(p->out,"pitch + ");
+tc__put(p->out,"w * 16 + %d, 16);\n",of[s][0]*TC__DOT_TILE*TC__DOT_TILE);
+}
+for(int j=0;of[s][1]!=right&&j<f.across;j++){
+tc__line(p);
+tc__put(p->out,"TC_TILE_LOAD(%d, panel + w * %d + %d, %d);\n",4+f.down+j,
+wide,(of[s][1]*wide+j)*TC__DOT_TILE,wide);
+}
+left=of[s][0],right=of[s][1];
+for(int t=0;t<f.down*f.across;t++){
+tc__line(p);
+tc__put(p->out,"TC_TILE_DOT(%s, %d, %d, %d);\n",f.op,t,4+t/f.across,
+4+f.down+t%f.across);
+}
+}
+}
 static void tc__print_tiles_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
 tc__tile_form f=tc__tile_form_of(q);
@@ -36952,8 +37071,12 @@ tc__put(p->out,"TC_TILE_ZERO(%d);\n",t);
 }
 if(q->slice)tc__block_close(p);
 tc__line(p);
-tc__put(p->out,"for (tc_i64 w = 0; w < depth; w += 16)");
+tc__put(p->out,"for (tc_i64 w = 0; w < depth; w += %d)",
+q->dot.thirds?(int)TC__THIRDS_WORDS:(int)TC__DOT_TILE);
 tc__block_open(p);
+if(q->dot.thirds)
+tc__print_thirds_step(p,f);
+else
 tc__print_tile_step(p,f);
 tc__block_close(p);
 tc__print_tile_sums(p,f,"TC_TILE_STORE");
@@ -37772,6 +37895,164 @@ tc__put(p->out,
 tc__line(p);
 tc__put(p->out,"    tile[i * wide + j] = flip[j * %d + i];\n",q->width);
 }
+// ---- gen/kernel/print_thirds.c
+static void tc__print_thirds_pieces(tc__printer*p){
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k0 = s0; k0 < s1; k0 += %d)",TC__CONTRACT_STAGE);
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 k1 = tc_min(k0 + %d, s1);\n",TC__CONTRACT_STAGE);
+}
+static void tc__print_thirds_row(tc__printer*p,const tc__contract*q,
+const uint8_t*mark){
+uint32_t left=tc__left_of(p->g);
+int lies=tc__is_plain(p->g,left)&&tc__contract_stride(q,left,0)==1;
+int rest=tc__ix_divisor(p->g->body.ix,q->depth)%p->unit||q->slice%p->unit;
+tc__print_made_rows(p,p->g->shape.prologue,tc__contract_rows_loop(p));
+if(!lies){
+tc__print_needed(p,mark,1);
+tc__line(p);
+tc__put(p->out,"tc_i64 k = s0;\n");
+for(int tail=0;tail<1+rest;tail++){
+tc__line(p);
+tc__put(p->out,tail?"if (k < s1)":"for (; k + %d <= s1; k += %d)",p->unit,
+p->unit);
+tc__block_open(p);
+p->axis=TC__DEPTH,p->tail=tail;
+if(tail)tc__line(p),tc__put(p->out,"const int n = (int)(s1 - k);\n");
+tc__print_operand(p,"f32",left,mark,"chunk + (k - s0)");
+tc__print_left_close(p);
+}
+}
+tc__line(p);
+tc__put(p->out,"tc_thirds_row(");
+if(lies)
+tc__put(p->out,"(const float *)(const void *)"),
+tc__put_words_at(p,(int)left+1);
+else
+tc__put(p->out,"chunk");
+tc__put(p->out,
+"%s, s1 - s0, left + (r - r0) / 16 * 16 * deep + (r - r0) %% 16 * 16);\n",
+lies?" + s0":"");
+}
+static void tc__print_thirds_rows(tc__printer*p,const uint8_t*mark){
+tc__print_thirds_pieces(p);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 k = k0; k < k1; k++)");
+tc__block_open(p);
+p->axis=TC__ROW;
+tc__print_needed(p,mark,1);
+tc__print_operand(p,"f32",tc__left_of(p->g),mark,"chunk + (k - k0) * 16");
+p->axis=TC__COL;
+tc__block_close(p);
+tc__line(p);
+tc__put(p->out,
+"tc_thirds_rows(chunk, k1 - k0, (tc_i32 *)(void *)(chunk + %d), left + (r - "
+"r0) * deep + (k0 - s0) / 32 * %d);\n",
+TC__DOT_TILE*TC__CONTRACT_STAGE,TC__THIRDS_WORDS*TC__DOT_TILE);
+tc__block_close(p);
+}
+static void tc__print_thirds_left(tc__printer*p,const tc__contract*q){
+uint8_t*mark=tc__mark_left(p);
+if(!mark)return;
+tc__line(p);
+tc__put(p->out,"for (tc_i64 r = r0; r < r1; r += %d)",
+q->thirds_rows?TC__DOT_TILE:1);
+tc__block_open(p);
+if(q->thirds_rows)
+tc__print_thirds_rows(p,mark);
+else
+tc__print_thirds_row(p,q,mark);
+tc__block_close(p);
+tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
+}
+static tc__contract tc__thirds_piece(const tc__contract*q){
+tc__contract piece=*q;
+uint32_t right=tc__right_of(q->g);
+memset(&piece.dot,0,sizeof piece.dot);
+piece.dot.each=1,piece.slice=TC__CONTRACT_STAGE;
+if(tc__is_plain(q->g,right)&&!tc__is_adjacent(q->g,right))
+piece.right=TC__RIGHT_COLUMNS;
+return piece;
+}
+static void tc__print_thirds_panel(tc__printer*p,const tc__contract*q){
+tc__contract piece=tc__thirds_piece(q);
+uint32_t right=tc__right_of(p->g);
+uint8_t*mark=TC__NEW_ARRAY(p->out->ctx,uint8_t,p->g->body.node.count);
+if(!mark){
+p->out->failed=1;
+return;
+}
+tc__mark_needed(p->g,right,mark);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = p, r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)c, (void)r;\n");
+if(q->thirds_lies){
+const tc__node*n=tc__body(p,right);
+long long pitch=(long long)tc__contract_stride(q,right,0);
+tc__line(p);
+tc__put(p->out,"tc_thirds_panel((const float *)(const void *)");
+tc__put_words_at(p,(int)n->id+1);
+tc__put(p->out," + s0 * %lld, %lld, %d, s1 - s0, pack);\n",pitch,pitch,
+q->width);
+}else{
+tc__print_needed(p,mark,1);
+tc__print_thirds_pieces(p);
+tc__line(p);
+tc__put(p->out,"float *panel = chunk;\n");
+tc__print_pack_panel(p,&piece,mark);
+tc__line(p);
+tc__put(p->out,
+"tc_thirds_panel(chunk, %d, %d, k1 - k0, pack + (k0 - s0) / 32 * %d);\n",
+q->width,q->width,TC__THIRDS_WORDS*q->width);
+tc__block_close(p);
+}
+tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
+}
+static void tc__print_thirds_blocks(tc__printer*p,const char*symbol){
+tc__line(p);
+tc__put(p->out,
+"void (*const block)(const tc_i32 *, tc_i64, const tc_i32 *, tc_i64, float *, "
+"tc_i64, tc_i64) = again ? tc_thirds_plain : %s_block;\n",
+symbol);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += 32)\n");
+tc__line(p);
+tc__put(p->out,
+"    block(left + i * deep, 16 * deep, pack, deep, sums + i * wide + (p "
+"- c0), wide, s0);\n");
+}
+static void tc__print_thirds(tc__printer*p,const tc__contract*q,const char*symbol){
+tc__line(p);
+tc__put(p->out,"for (int again = 0; again < 2; again++)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"float *sums = again ? flip : tile;\n");
+tc__line(p);
+tc__put(p->out,"for (tc_i64 s0 = 0; s0 < depth; s0 += slice)");
+tc__block_open(p);
+tc__line(p);
+tc__put(p->out,"const tc_i64 s1 = tc_min(s0 + slice, depth), deep = (s1 - s0 + 31) / "
+"32 * 48; // words\n");
+tc__print_thirds_left(p,q);
+tc__line(p);
+tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
+tc__block_open(p);
+tc__print_thirds_panel(p,q);
+tc__print_thirds_blocks(p,symbol);
+tc__block_close(p);
+tc__block_close(p);
+tc__line(p);
+tc__put(p->out,"if (again)\n");
+tc__line(p);
+tc__put(p->out,"    tc_thirds_pick(tile, flip, wide, r1 - r0, c1 - c0);\n");
+tc__line(p);
+tc__put(p->out,"else if (tc_thirds_finite(tile, wide, r1 - r0, c1 - c0))\n");
+tc__line(p);
+tc__put(p->out,"    break;\n");
+tc__block_close(p);
+}
 // ---- gen/kernel/print_windows.c
 static const tc__node*tc__windows_load(const tc__printer*p){
 return tc__body(p,tc__right_of(p->g));
@@ -38288,8 +38569,9 @@ tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
 if(q->left_nodes)tc__let_scratch(p,q,"left",q->left_at);
 if(q->staged)tc__let_scratch(p,q,"stage",q->stage_at);
+if(q->dot.thirds)tc__let_scratch(p,q,"chunk",q->chunk_at);
 if(q->dot.bias&&!q->turns)tc__let_scratch(p,q,"bias",q->bias_at);
-if(q->flip||q->dot.turned||q->right==TC__RIGHT_WINDOWS)
+if(q->flip||q->dot.turned||q->dot.thirds||q->right==TC__RIGHT_WINDOWS)
 tc__let_scratch(p,q,"flip",q->flip_at);
 if(q->right!=TC__RIGHT_WINDOWS)return;
 tc__let_scratch(p,q,"table",q->table_at);
@@ -38320,7 +38602,7 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-if(!q->flip&&!q->turns&&!q->late&&!q->tall)
+if(!q->flip&&!q->turns&&!q->late&&!q->tall&&!q->dot.thirds)
 tc__print_kept(p);
 tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);
@@ -38354,6 +38636,10 @@ return;
 }
 if(q->turns){
 tc__print_turned(p,q,symbol);
+return;
+}
+if(q->dot.thirds){
+tc__print_thirds(p,q,symbol);
 return;
 }
 if(q->dot.turned){
@@ -41576,6 +41862,141 @@ static const char*const tc__text_shuffles[]={
 "typedef tc_oct tc_turned_at __attribute__((aligned(1), may_alias));",
 "#endif",
 };
+// ---- gen/kernel/print_thirds_texts.c
+static const char*const tc__text_thirds[]={
+"// fn: thirds",
+"// x and y, of two k, each as three bf16 that add up to it, in words that are so far `apart`. The first is cut off, so infinity stays.",
+"TC_FN void TC_N(thirds)(tc_vf x, tc_vf y, tc_i32 *to, tc_i64 apart) {",
+"    const tc_vi high = TC_K_i32(-65536);",
+"    tc_vi a = TC_BITS_f32(x) & high, b = TC_BITS_f32(y) & high;",
+"    TC_N(st_i32)(to, (tc_vi)((tc_vu)a >> 16) | b);",
+"    x -= TC_FROM_BITS_f32(a), y -= TC_FROM_BITS_f32(b);",
+"    a = (tc_vi)((tc_vu)TC_BITS_f32(x) + 0x8000u) & high; // the nearest",
+"    b = (tc_vi)((tc_vu)TC_BITS_f32(y) + 0x8000u) & high;",
+"    TC_N(st_i32)(to + apart, (tc_vi)((tc_vu)a >> 16) | b);",
+"    x -= TC_FROM_BITS_f32(a), y -= TC_FROM_BITS_f32(b);",
+"    TC_N(st_i32)(to + 2 * apart, (tc_vi)((tc_vu)TC_BITS_f32(x) >> 16) | (TC_BITS_f32(y) & high));",
+"}",
+"",
+"// fn: thirds_panel",
+"// `count` k of `width` columns, `pitch` apart, as tiles of words: three for 32 k each, with zeros behind the last k. Of what is",
+"// longer apart the columns behind them are asked for.",
+"static __attribute__((noinline, unused)) void TC_N(thirds_panel)(",
+"        const float *from, tc_i64 pitch, int width, tc_i64 count, tc_i32 *to) {",
+"    const tc_i64 apart = 16 * width;",
+"    for (tc_i64 k = 0; k < (count + 31) / 32 * 32; k += 2, from += 2 * pitch) {",
+"        tc_i32 *q = to + (k / 32 * 48 + k % 32 / 2) * width;",
+"        if (k + 2 <= count)",
+"            for (int j = 0; j < width; j += TC_W)",
+"                TC_N(thirds)(TC_N(ld_f32)(from + j), TC_N(ld_f32)(from + pitch + j), q + j, apart);",
+"        else",
+"            for (int j = 0; j < width; j += TC_W)",
+"                TC_N(thirds)(k < count ? TC_N(ld_f32)(from + j) : TC_K_f32(0), TC_K_f32(0), q + j, apart);",
+"        for (int j = width; pitch > width && j < 2 * width; j += 16)",
+"            __builtin_prefetch(from + j, 0, 2), __builtin_prefetch(from + pitch + j, 0, 2);",
+"    }",
+"}",
+"",
+"// fn: thirds_pair",
+"// The upper halves of 32 elements, or of 2 * W, beside each other.",
+"TC_FN void TC_N(thirds_pair)(tc_u16 *to, tc_vi x, tc_vi y) {",
+"#if TC_W == 16 && (defined(__clang__) || __GNUC__ >= 12)",
+"    typedef tc_u16 hv __attribute__((vector_size(64), aligned(2), may_alias));",
+"    *(hv *)to = __builtin_shufflevector((hv)x, (hv)y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,",
+"        33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63);",
+"#else",
+"    TC_N(st_u16)(to, (tc_vi)((tc_vu)x >> 16));",
+"    TC_N(st_u16)(to + TC_W, (tc_vi)((tc_vu)y >> 16));",
+"#endif",
+"}",
+"",
+"// fn: thirds_first",
+"// n values from p on, at most W, and zeros.",
+"TC_FN tc_vf TC_N(thirds_first)(const float *p, tc_i64 n) {",
+"    return n >= TC_W ? TC_N(ld_f32)(p) : n > 0 ? TC_N(ldn_f32)(p, (int)n) : TC_K_f32(0);",
+"}",
+"",
+"// fn: thirds_row",
+"// `count` k of a row likewise, which is one of 16 in each tile.",
+"static __attribute__((noinline, unused)) void TC_N(thirds_row)(",
+"        const float *from, tc_i64 count, tc_i32 *to) {",
+"    const tc_vi high = TC_K_i32(-65536);",
+"    for (tc_i64 k = 0; k < (count + 31) / 32 * 32; k += 2 * TC_W) {",
+"        tc_u16 *q = (tc_u16 *)(void *)(to + k / 32 * 768) + k % 32;",
+"        tc_vf x = TC_N(thirds_first)(from + k, count - k), y = TC_N(thirds_first)(from + k + TC_W, count - k - TC_W);",
+"        tc_vi a = TC_BITS_f32(x) & high, b = TC_BITS_f32(y) & high;",
+"        TC_N(thirds_pair)(q, a, b);",
+"        x -= TC_FROM_BITS_f32(a), y -= TC_FROM_BITS_f32(b);",
+"        a = (tc_vi)((tc_vu)TC_BITS_f32(x) + 0x8000u) & high;",
+"        b = (tc_vi)((tc_vu)TC_BITS_f32(y) + 0x8000u) & high;",
+"        TC_N(thirds_pair)(q + 512, a, b);",
+"        x -= TC_FROM_BITS_f32(a), y -= TC_FROM_BITS_f32(b);",
+"        TC_N(thirds_pair)(q + 1024, TC_BITS_f32(x), TC_BITS_f32(y));",
+"    }",
+"}",
+"",
+"// fn: thirds_rows",
+"// `count` k of 16 rows, [k][16], likewise; `words` has room for them.",
+"static __attribute__((noinline, unused)) void TC_N(thirds_rows)(",
+"        const float *from, tc_i64 count, tc_i32 *words, tc_i32 *to) {",
+"    TC_N(thirds_panel)(from, 16, 16, count, words);",
+"    for (tc_i64 t = 0; t < (count + 31) / 32 * 768; t += 256)",
+"        TC_N(flip_f32)((const float *)(void *)(words + t), 16, 16, (float *)(void *)(to + t), 16);",
+"}",
+"",
+"// fn: thirds_sum",
+"// Of an even k, or an odd one, what its three words add up to. Infinity has a rest that no other number has.",
+"TC_FN tc_vf TC_N(thirds_sum)(tc_vi a, tc_vi b, tc_vi c, int odd) {",
+"    const tc_vi high = TC_K_i32(-65536);",
+"    if (!odd) a = (tc_vi)((tc_vu)a << 16), b = (tc_vi)((tc_vu)b << 16), c = (tc_vi)((tc_vu)c << 16);",
+"    a &= high, b &= high, c &= high;",
+"    const tc_vi ends = TC_EQ_i32(a & 0x7fffffff, TC_K_i32(0x7f800000)) & TC_EQ_i32(b, TC_K_i32(-0x400000));",
+"    return TC_SEL_f32(ends, TC_FROM_BITS_f32(a), TC_FROM_BITS_f32(a) + TC_FROM_BITS_f32(b) + TC_FROM_BITS_f32(c));",
+"}",
+"",
+"// fn: thirds_plain",
+"// A block of 32 rows and columns from these words, one k after the other.",
+"static __attribute__((noinline, unused)) void TC_N(thirds_plain)(const tc_i32 *left, tc_i64 pitch,",
+"        const tc_i32 *panel, tc_i64 depth, float *tile, tc_i64 step, tc_i64 more) {",
+"    for (tc_i64 i = 0; i < 32; i++) for (int j = 0; j < 32; j += TC_W) {",
+"        const tc_i32 *x = left + i / 16 * pitch + i % 16 * 16;",
+"        tc_vf s = more ? TC_N(ld_f32)(tile + i * step + j) : TC_K_f32(0);",
+"        for (tc_i64 k = 0; k < depth / 48 * 32; k++) {",
+"            const tc_i32 *y = x + k / 32 * 768 + k % 32 / 2, *z = panel + (k / 32 * 48 + k % 32 / 2) * 32 + j;",
+"            const tc_vf a = TC_N(thirds_sum)(TC_N(splat_i32)(y[0]), TC_N(splat_i32)(y[256]),",
+"                                             TC_N(splat_i32)(y[512]), k % 2);",
+"            s = TC_FMA_f32(a, TC_N(thirds_sum)(TC_N(ld_i32)(z), TC_N(ld_i32)(z + 512), TC_N(ld_i32)(z + 1024), k % 2), s);",
+"        }",
+"        TC_N(st_f32)(tile + i * step + j, s);",
+"    }",
+"}",
+"",
+"// fn: thirds_ends",
+"// The lanes that are not finite.",
+"TC_FN tc_vi TC_N(thirds_ends)(const float *p) {",
+"    return TC_EQ_i32(TC_BITS_f32(TC_N(ld_f32)(p)) & 0x7f800000, TC_K_i32(0x7f800000));",
+"}",
+"",
+"// fn: thirds_finite",
+"// Whether all sums are.",
+"static __attribute__((noinline, unused)) int TC_N(thirds_finite)(",
+"        const float *tile, tc_i64 wide, tc_i64 rows, tc_i64 columns) {",
+"    tc_vi ends = TC_K_i32(0);",
+"    for (tc_i64 i = 0; i < rows; i++) for (tc_i64 j = 0; j < columns; j += TC_W)",
+"        ends |= TC_N(thirds_ends)(tile + i * wide + j);",
+"    return !TC_ANY_i32(ends);",
+"}",
+"",
+"// fn: thirds_pick",
+"// Those that are not are taken from `plain`.",
+"static __attribute__((noinline, unused)) void TC_N(thirds_pick)(",
+"        float *tile, const float *plain, tc_i64 wide, tc_i64 rows, tc_i64 columns) {",
+"    for (tc_i64 i = 0; i < rows; i++) for (tc_i64 j = 0; j < columns; j += TC_W) {",
+"        float *at = tile + i * wide + j;",
+"        TC_N(st_f32)(at, TC_SEL_f32(TC_N(thirds_ends)(at), TC_N(ld_f32)(plain + i * wide + j), TC_N(ld_f32)(at)));",
+"    }",
+"}",
+};
 // ---- gen/kernel/print_prelude.c
 typedef struct tc__text_section{
 uint32_t text,begin,end;
@@ -41592,6 +42013,7 @@ static const tc__prelude_text tc__prelude_texts[]={
 {tc__text_cpu,(uint32_t)TC__COUNT(tc__text_cpu)},
 {tc__text_kernel,(uint32_t)TC__COUNT(tc__text_kernel)},
 {tc__text_transpose,(uint32_t)TC__COUNT(tc__text_transpose)},
+{tc__text_thirds,(uint32_t)TC__COUNT(tc__text_thirds)},
 };
 typedef struct tc__prelude{
 tc_ctx*ctx;

@@ -408,6 +408,14 @@ static const struct {
     {"matmul_128x768x3072_f32", make_product, product, 14},
     {"matmul_17x23x61_f32", make_product, product, 15},
     {"matmul_1000x64x40_f32", make_product, product, 16},
+    {"matmulfast_384x384x384_f32", make_product, product, 0},
+    {"matmulfast_1024x1024x1024_f32", make_product, product, 1},
+    {"matmulfast_2048x2048x2048_f32", make_product, product, 2},
+    {"matmulfast_333x517x1029_f32", make_product, product, 3},
+    {"matmulfast_96x128x128x64_f32", make_product, product, 4},
+    {"matmulfast_512x3072x768_f32", make_product, product, 12},
+    {"matmulfast_512x768x3072_f32", make_product, product, 13},
+    {"matmulfast_128x768x3072_f32", make_product, product, 14},
     {"int8_512x3072x768", make_int8, int8, 12},
     {"bf16_512x3072x768", make_bf16, product, 12},
     {"int8_512x768x3072", make_int8, int8, 13},
@@ -419,11 +427,14 @@ static const struct {
     {"half_1x4096x4096", make_bf16, product, 5}, // strict: by the order of f32
     {"half_8x4096x4096", make_bf16, product, 9},
     {"mlp_512x768x3072_f32", make_mlp, mlp, 0},
+    {"mlpfast_512x768x3072_f32", make_mlp, mlp, 0},
     {"attention_12x128x64_f32", make_heads, attention, 128},
     {"attention_12x1024x64_f32", make_heads, attention, 1024},
     {"attention_causal_12x1024x64_f32", make_heads, attention_causal, 1024},
     {"gpt2_1x128_f32", make_model, forward, 0},
     {"encoder_8x512x512_f32", make_model, forward, 1},
+    {"gpt2fast_1x128_f32", make_model, forward, 0},
+    {"encoderfast_8x512x512_f32", make_model, forward, 1},
     {"gpt2bf16_1x128", make_model, forward, 2},
     {"encoderbf16_8x512x512", make_model, forward, 3},
     {"resnet18_1x3x224x224_f32", make_resnet, resnet, 0},
@@ -439,7 +450,7 @@ static void run(void *user) {
     call *c = (call *)user;
     tc_options o = tc_options_default();
     // As torch does: by AMX and AVX512-BF16, whose sums have other bits than ours of one k after the other.
-    // And 3x3 convolutions with fewer products, where a row says so.
+    // And 3x3 convolutions with fewer products, and products of f32 by AMX, where a row says so.
     if (strstr(jobs[c->job].name, "bf16") || strstr(jobs[c->job].name, "fast"))
         o.numerics = TC_NUMERICS_FAST;
     tc_trace_begin_with(c->k.tc, jobs[c->job].name, &o);

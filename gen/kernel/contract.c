@@ -46,6 +46,13 @@ enum {
     TC__CONTRACT_TILES_SLICE = 128,     //   in slices of so many words,
     TC__CONTRACT_TILES_WORDS = 1 << 18, //   of so many words,
     TC__CONTRACT_TILES_SUMS = 1 << 13,  //   and so many sums of an item
+    TC__THIRDS_LEAST = 64,              // rows and depth of those of f32 at least,
+    TC__THIRDS_COLUMNS = 128,           //   and columns,
+    TC__THIRDS_TALL = 384,              //   rows of an item,
+    TC__THIRDS_WIDE = 512,              //   its columns at most,
+    TC__THIRDS_NARROW = 128,            //   and at least,
+    TC__THIRDS_SUMS = 1 << 18,          //   both, where rows are whole,
+    TC__THIRDS_SLICE = 192,             //   k of a slice
     TC__CONTRACT_FLIP = 32,             // most rows of a flipped panel
     TC__CONTRACT_IN_PLACE = 12,         // up to here the right operand is not packed
     TC__CONTRACT_LATE_ROWS = 48,  // most rows of panels that are packed when they are used,
@@ -119,6 +126,9 @@ typedef struct tc__contract {
     int all_columns;  // an item has some rows, and each turn of a loop has its thread's
     int slots;        // blocks of panels that a loop keeps; 0 = one, of a launch
     tc__ix slot_size; //   elements of one
+    int thirds_rows;  // of f32 by tiles, the left operand is evaluated by vectors of rows,
+    int thirds_lies;  //   panels are read where they lie
+    tc__ix chunk_at;  //   other pieces of operands in f32
     int staged; // the right operand is evaluated along k, for so many of them at a time
     tc__ix stage_at;
 } tc__contract;

@@ -436,12 +436,18 @@ static int tc__contract_along(const tc__contract *q, int level, tc__axis axis) {
 // Whether the left operand is evaluated and packed by vectors of rows: several panels read it, and k is far apart. Windows and weights
 // that are turned in registers read it where it is.
 static int tc__contract_left_rows(const tc__contract *q, int64_t m) {
-    if (q->right == TC__RIGHT_WINDOWS || q->turns || q->late || q->dot.each > 1) return 0;
+    int words = q->dot.each > 1 && !q->dot.thirds;
+    if (q->right == TC__RIGHT_WINDOWS || q->turns || q->late || words) return 0;
     int aligned = m != INT64_MAX && m % q->lanes == 0 && q->grain % q->lanes == 0;
     int several = tc__ix_is_const(q->wide) && tc__ix_value(q->wide) > q->width;
     return aligned && several && !q->flip && q->phases == 1 &&
            !tc__contract_along(q, TC__AT_LEFT, TC__DEPTH) &&
            tc__contract_along(q, TC__AT_LEFT, TC__ROW);
+}
+
+// Whether panels, or the pieces that become words, are of values.
+static int tc__contract_packs_values(const tc__contract *q) {
+    return q->dot.each == 1 || q->dot.thirds;
 }
 
 // Whether the right operand's vectors of columns would be put together, or tested, lane by lane, where column and k
@@ -450,8 +456,8 @@ static int tc__contract_is_apart(const tc__contract *q) {
     const tc__group *g = q->g;
     uint32_t id = tc__right_of(g);
     const tc__node *n = g->body.node.at[id];
-    return q->right == TC__RIGHT_NODES && q->dot.each == 1 && tc__is_apart(g, id) &&
-           !g->target.checked &&
+    return q->right == TC__RIGHT_NODES && tc__contract_packs_values(q) &&
+           tc__is_apart(g, id) && !g->target.checked &&
            (tc__access_along(g, n->attr[TC__LOAD_INDEX], TC__COL, q->lanes) ==
                 TC__PER_LANE ||
             tc__pred_along(g, n, TC__COL, q->lanes) == 2);
@@ -460,8 +466,8 @@ static int tc__contract_is_apart(const tc__contract *q) {
 // Whether it is evaluated by vectors of k, column by column, and turned: weights [columns, k] of halves, or that are scaled. By
 // vectors of columns each lane would be loaded alone.
 static int tc__contract_is_staged(const tc__contract *q) {
-    return q->right == TC__RIGHT_NODES && q->dot.each == 1 && !q->apart && !q->split &&
-           (q->cls == TC__CLASS_f32 || q->cls == TC__CLASS_i32) &&
+    return q->right == TC__RIGHT_NODES && tc__contract_packs_values(q) && !q->apart &&
+           !q->split && (q->cls == TC__CLASS_f32 || q->cls == TC__CLASS_i32) &&
            !tc__contract_along(q, TC__AT_RIGHT, TC__COL) &&
            tc__contract_along(q, TC__AT_RIGHT, TC__DEPTH);
 }
@@ -503,6 +509,79 @@ static const tc__node *tc__contract_direct(const tc__contract *q, int64_t m) {
     return store;
 }
 
+// Whether f32 are multiplied by tiles (print_thirds.c): panels of windows are not, nor what a loop keeps, parts and few rows.
+static int tc__contract_thirds(const tc__contract *q, int64_t m) {
+    const tc__group *g = q->g;
+    tc__ixpool *x = g->body.ix;
+    if (!tc__may_tile(g) || q->dot.each > 1 || q->dot.left != TC_F32 ||
+        q->dot.right != TC_F32 || q->dtype != TC_F32 || q->number || g->target.keeps ||
+        g->target.checked)
+        return 0;
+    return m >= TC__THIRDS_LEAST && m < INT64_MAX && tc__ix_is_const(tc__depth_of(g)) &&
+           tc__ix_lo(x, tc__depth_of(g)) >= TC__THIRDS_LEAST &&
+           tc__ix_lo(x, g->shape.cols) >= TC__THIRDS_COLUMNS &&
+           (!tc__has_windows(g, q->lanes) || tc__is_plain(g, tc__right_of(g)));
+}
+
+// Items, and what packs their operands.
+static void tc__thirds_plan(tc__contract *q, int64_t m) {
+    const tc__group *g = q->g;
+    tc__ixpool *x = g->body.ix;
+    int64_t most = TC__THIRDS_TALL, wide = TC__THIRDS_WIDE;
+    q->dot.thirds = q->dot.tiles = 1, q->dot.each = 2;
+    q->dot.left = q->dot.right = TC_BF16;
+    q->right = TC__RIGHT_NODES, q->left_nodes = 1;
+    q->rows = q->width = 2 * TC__DOT_TILE;
+    int64_t depth = tc__ix_value(q->depth),
+            slices = (depth + TC__THIRDS_SLICE - 1) / TC__THIRDS_SLICE;
+    q->slice = tc__padded((depth + slices - 1) / slices, 2 * TC__DOT_TILE);
+    if (q->phases > 1) { // rows are whole
+        int64_t cols = tc__ix_hi(x, g->shape.cols);
+        while (most > q->rows && most > TC__THIRDS_SUMS / cols) most /= 2;
+    }
+    int64_t blocks = (m + most - 1) / most;
+    q->grain = tc__padded((m + blocks - 1) / blocks, q->rows);
+    if (q->grain > m) q->grain = m;
+    if (tc__ix_is_const(g->shape.cols) && tc__ix_is_const(g->shape.batch)) {
+        int64_t cols = tc__ix_value(g->shape.cols),
+                others = tc__ix_times(blocks, tc__ix_value(g->shape.batch)),
+                items = ((int64_t)g->target.threads * 2 + others - 1) / others,
+                pieces = (cols - 1) / wide + 1;
+        if (pieces < items) pieces = items;
+        wide = tc__padded((cols + pieces - 1) / pieces, q->width);
+        if (wide < TC__THIRDS_NARROW) wide = TC__THIRDS_NARROW;
+    }
+    q->wide = tc__ix_const(wide);
+    if (q->phases > 1 || tc__ix_hi(x, g->shape.cols) <= wide) q->wide = g->shape.cols;
+    tc__contract_blocks(q);
+    q->thirds_rows = tc__contract_left_rows(q, m) && q->lanes == TC__DOT_TILE;
+    q->apart = tc__contract_is_apart(q);
+    q->staged = tc__contract_is_staged(q);
+    q->thirds_lies = tc__is_plain(g, tc__right_of(g)) &&
+                     tc__is_adjacent(g, tc__right_of(g)) &&
+                     tc__ix_divisor(x, g->shape.cols) % q->width == 0;
+}
+
+// Scratch from `at` on: words of a slice of the item's rows, and of a panel; sums, twice where some are not finite.
+static void tc__thirds_scratch(tc__contract *q, tc__ix at) {
+    tc__ixpool *x = q->g->body.ix;
+    int64_t tall = tc__padded(q->grain, q->rows), words = q->slice / 2 * 3,
+            chunk = TC__CONTRACT_STAGE * q->width;
+    int64_t rows = TC__CONTRACT_STAGE * TC__DOT_TILE; // and their words
+    rows += rows / 2 * 3;
+    if (chunk < rows) chunk = rows;
+    if (chunk < q->slice) chunk = q->slice;
+    q->bytes = at;
+    q->pack_at = tc__contract_area(q, tc__ix_const(words * q->width));
+    q->left_at = tc__contract_area(q, tc__ix_const(words * tall));
+    q->chunk_at = tc__contract_area(q, tc__ix_const(chunk));
+    if (q->staged)
+        q->stage_at = tc__contract_area(q, tc__ix_const(q->width * TC__CONTRACT_STAGE));
+    tc__ix sums = tc__ix_mul(x, q->wide_padded, tc__ix_const(tall));
+    q->tile_at = tc__contract_area(q, sums);
+    q->flip_at = tc__contract_area(q, sums);
+}
+
 // The product that list g ends with, its scratch from `at` on; its number among a kernel's parts, 0 = it is the only one.
 static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int number) {
     tc__contract q;
@@ -515,6 +594,12 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     q.phases = tc__contract_phases(g);
     int64_t m = tc__ix_is_const(q.m) ? tc__ix_value(q.m) : INT64_MAX;
     q.dot = tc__dot_of(g);
+    if (tc__contract_thirds(&q, m)) {
+        tc__thirds_plan(&q, m);
+        tc__thirds_scratch(&q,
+                           at ? at : tc__contract_buffer_at(g, g->buffer.count, q.grain));
+        return q;
+    }
     q.turns = tc__contract_turns(&q, m);
     q.adjacent = tc__contract_adjacent(&q, m);
     if (q.adjacent) memset(&q.dot, 0, sizeof q.dot), q.dot.each = 1;

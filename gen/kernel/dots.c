@@ -11,7 +11,10 @@
 // vpdpbusd wants bytes without a sign on one side. Where both sides have one, the left is taken plus 128, and the sums begin at
 // minus 128 times what the right's column adds up to: `bias`, a row of an item's columns that lies with its panels.
 
-enum { TC__DOT_TILE = 16 }; // rows of a tile, and words of each
+enum {
+    TC__DOT_TILE = 16,                  // rows of a tile, and words of each
+    TC__THIRDS_WORDS = 3 * TC__DOT_TILE // of 32 k of f32
+};
 
 typedef enum tc__dots {
     TC__DOTS_NONE,
@@ -33,6 +36,7 @@ typedef struct tc__dot_plan {
     uint8_t left, right; // dtypes of the values
     int bias;            // the left is taken plus 128
     int tiles;           // by AMX
+    int thirds;          // f32, of three bf16 each
     int columns,
         rows; // where words lie in memory as they are, for each column, or row: the LOAD, + 1
     int turned; // tiles of columns by rows: contract.c

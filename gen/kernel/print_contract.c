@@ -11,8 +11,9 @@ static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
     if (q->left_nodes) tc__let_scratch(p, q, "left", q->left_at);
     if (q->staged) tc__let_scratch(p, q, "stage", q->stage_at);
+    if (q->dot.thirds) tc__let_scratch(p, q, "chunk", q->chunk_at);
     if (q->dot.bias && !q->turns) tc__let_scratch(p, q, "bias", q->bias_at);
-    if (q->flip || q->dot.turned || q->right == TC__RIGHT_WINDOWS)
+    if (q->flip || q->dot.turned || q->dot.thirds || q->right == TC__RIGHT_WINDOWS)
         tc__let_scratch(p, q, "flip", q->flip_at);
     if (q->right != TC__RIGHT_WINDOWS) return;
     tc__let_scratch(p, q, "table", q->table_at);
@@ -50,7 +51,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "col_blocks", q->col_blocks);
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
-    if (!q->flip && !q->turns && !q->late && !q->tall)
+    if (!q->flip && !q->turns && !q->late && !q->tall && !q->dot.thirds)
         tc__print_kept(p); // flipped panels are of the item
     tc__print_tiles_open(p, q->dot.tiles);
     tc__line(p);
@@ -86,6 +87,10 @@ static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *sy
     }
     if (q->turns) {
         tc__print_turned(p, q, symbol);
+        return;
+    }
+    if (q->dot.thirds) {
+        tc__print_thirds(p, q, symbol);
         return;
     }
     if (q->dot.turned) {

@@ -260,6 +260,31 @@ static void tc__print_tile_step(tc__printer *p, tc__tile_form f) {
     }
 }
 
+// 32 k of a block of 2 x 2 tiles: each step loads one operand's third.
+static void tc__print_thirds_step(tc__printer *p, tc__tile_form f) {
+    static const int8_t of[][2] = {{2, 0}, {1, 0}, {1, 1}, {0, 1}, {0, 2}, {0, 0}};
+    int wide = f.across * TC__DOT_TILE, left = -1, right = -1;
+    for (size_t s = 0; s < TC__COUNT(of); s++) {
+        for (int i = 0; of[s][0] != left && i < f.down; i++) {
+            tc__line(p);
+            tc__put(p->out, "TC_TILE_LOAD(%d, left + ", 4 + i);
+            if (i) tc__put(p->out, "pitch + ");
+            tc__put(p->out, "w * 16 + %d, 16);\n", of[s][0] * TC__DOT_TILE * TC__DOT_TILE);
+        }
+        for (int j = 0; of[s][1] != right && j < f.across; j++) {
+            tc__line(p);
+            tc__put(p->out, "TC_TILE_LOAD(%d, panel + w * %d + %d, %d);\n", 4 + f.down + j,
+                    wide, (of[s][1] * wide + j) * TC__DOT_TILE, wide);
+        }
+        left = of[s][0], right = of[s][1];
+        for (int t = 0; t < f.down * f.across; t++) {
+            tc__line(p);
+            tc__put(p->out, "TC_TILE_DOT(%s, %d, %d, %d);\n", f.op, t, 4 + t / f.across,
+                    4 + f.down + t % f.across);
+        }
+    }
+}
+
 // `static void NAME_block(tiles of rows, from 16 rows to the next, panel, ...)`: all counted in words.
 static void tc__print_tiles_block(tc__printer *p, const tc__contract *q,
                                   const char *symbol) {
@@ -286,9 +311,13 @@ static void tc__print_tiles_block(tc__printer *p, const tc__contract *q,
     }
     if (q->slice) tc__block_close(p);
     tc__line(p);
-    tc__put(p->out, "for (tc_i64 w = 0; w < depth; w += 16)");
+    tc__put(p->out, "for (tc_i64 w = 0; w < depth; w += %d)",
+            q->dot.thirds ? (int)TC__THIRDS_WORDS : (int)TC__DOT_TILE);
     tc__block_open(p);
-    tc__print_tile_step(p, f);
+    if (q->dot.thirds)
+        tc__print_thirds_step(p, f);
+    else
+        tc__print_tile_step(p, f);
     tc__block_close(p);
     tc__print_tile_sums(p, f, "TC_TILE_STORE");
     tc__block_close(p);

@@ -39,8 +39,9 @@ static int64_t tc__contract_walk_stride(const tc__contract *q) {
 
 static void tc__let_scratch(tc__printer *p, const tc__contract *q, const char *name,
                             tc__ix at) {
-    int sums = !strcmp(name, "tile") || !strcmp(name, "flip");
-    const char *type = sums                    ? p->d->scalar[q->cls]
+    int values = !strcmp(name, "tile") || !strcmp(name, "flip") || !strcmp(name, "stage") ||
+                 !strcmp(name, "chunk");
+    const char *type = values                  ? p->d->scalar[q->cls]
                        : !strcmp(name, "pack") ? tc__panel_type(p, q)
                                                : p->d->scalar[tc__operand_class(q)];
     tc__line(p);

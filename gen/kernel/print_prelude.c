@@ -25,6 +25,7 @@ static const tc__prelude_text tc__prelude_texts[] = {
     {tc__text_cpu, (uint32_t)TC__COUNT(tc__text_cpu)},
     {tc__text_kernel, (uint32_t)TC__COUNT(tc__text_kernel)},
     {tc__text_transpose, (uint32_t)TC__COUNT(tc__text_transpose)},
+    {tc__text_thirds, (uint32_t)TC__COUNT(tc__text_thirds)},
 };
 
 typedef struct tc__prelude {
