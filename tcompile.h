@@ -3337,7 +3337,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xad3ed22e240cb4f5u
+#define TC__BUILD_ID 0x696cd5140b02c1c9u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -37932,8 +37932,8 @@ tc__put_words_at(p,(int)left+1);
 else
 tc__put(p->out,"chunk");
 tc__put(p->out,
-"%s, s1 - s0, left + (r - r0) / 16 * 16 * deep + (r - r0) %% 16 * 16);\n",
-lies?" + s0":"");
+"%s, s1 - s0, %s, left + (r - r0) / 16 * 16 * deep + (r - r0) %% 16 * 16);\n",
+lies?" + s0":"",lies?"slice":"0");
 }
 static void tc__print_thirds_rows(tc__printer*p,const uint8_t*mark){
 tc__print_thirds_pieces(p);
@@ -41917,14 +41917,15 @@ static const char*const tc__text_thirds[]={
 "}",
 "",
 "// fn: thirds_row",
-"// `count` k of a row likewise, which is one of 16 in each tile.",
+"// `count` k of a row likewise, which is one of 16 in each tile. What stands `ahead` of them is asked for.",
 "static __attribute__((noinline, unused)) void TC_N(thirds_row)(",
-"        const float *from, tc_i64 count, tc_i32 *to) {",
+"        const float *from, tc_i64 count, tc_i64 ahead, tc_i32 *to) {",
 "    const tc_vi high = TC_K_i32(-65536);",
 "    for (tc_i64 k = 0; k < (count + 31) / 32 * 32; k += 2 * TC_W) {",
 "        tc_u16 *q = (tc_u16 *)(void *)(to + k / 32 * 768) + k % 32;",
 "        tc_vf x = TC_N(thirds_first)(from + k, count - k), y = TC_N(thirds_first)(from + k + TC_W, count - k - TC_W);",
 "        tc_vi a = TC_BITS_f32(x) & high, b = TC_BITS_f32(y) & high;",
+"        for (int j = 0; ahead && j < 2 * TC_W; j += 16) __builtin_prefetch(from + k + ahead + j, 0, 2);",
 "        TC_N(thirds_pair)(q, a, b);",
 "        x -= TC_FROM_BITS_f32(a), y -= TC_FROM_BITS_f32(b);",
 "        a = (tc_vi)((tc_vu)TC_BITS_f32(x) + 0x8000u) & high;",

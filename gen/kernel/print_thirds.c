@@ -48,8 +48,8 @@ static void tc__print_thirds_row(tc__printer *p, const tc__contract *q,
     else
         tc__put(p->out, "chunk");
     tc__put(p->out,
-            "%s, s1 - s0, left + (r - r0) / 16 * 16 * deep + (r - r0) %% 16 * 16);\n",
-            lies ? " + s0" : "");
+            "%s, s1 - s0, %s, left + (r - r0) / 16 * 16 * deep + (r - r0) %% 16 * 16);\n",
+            lies ? " + s0" : "", lies ? "slice" : "0");
 }
 
 // Rows r to r + 15, which lie beside each other.
