@@ -3337,7 +3337,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x696cd5140b02c1c9u
+#define TC__BUILD_ID 0xa222f2f14ee732ccu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -35719,6 +35719,7 @@ TC__THIRDS_WIDE=512,
 TC__THIRDS_NARROW=128,
 TC__THIRDS_SUMS=1<<18,
 TC__THIRDS_SLICE=192,
+TC__THIRDS_STAY=1<<21,
 TC__CONTRACT_FLIP=32,
 TC__CONTRACT_IN_PLACE=12,
 TC__CONTRACT_LATE_ROWS=48,
@@ -35793,6 +35794,7 @@ int slots;
 tc__ix slot_size;
 int thirds_rows;
 int thirds_lies;
+int thirds_stay;
 tc__ix chunk_at;
 int staged;
 tc__ix stage_at;
@@ -36321,6 +36323,7 @@ tc__ix_has_val(g->body.ix,at)||!along.ok||along.run<INT64_MAX||
 return NULL;
 return store;
 }
+// ---- gen/kernel/thirds.c
 static int tc__contract_thirds(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
 tc__ixpool*x=g->body.ix;
@@ -36363,6 +36366,10 @@ if(wide<TC__THIRDS_NARROW)wide=TC__THIRDS_NARROW;
 q->wide=tc__ix_const(wide);
 if(q->phases>1||tc__ix_hi(x,g->shape.cols)<=wide)q->wide=g->shape.cols;
 tc__contract_blocks(q);
+int64_t all=
+tc__ix_is_const(q->wide_padded)?tc__ix_value(q->wide_padded):INT32_MAX;
+all=tc__ix_times(all,tc__padded(depth,2*TC__DOT_TILE)/2*3);
+q->thirds_stay=blocks>1&&all<=TC__THIRDS_STAY;
 q->thirds_rows=tc__contract_left_rows(q,m)&&q->lanes==TC__DOT_TILE;
 q->apart=tc__contract_is_apart(q);
 q->staged=tc__contract_is_staged(q);
@@ -36373,13 +36380,17 @@ tc__ix_divisor(x,g->shape.cols)%q->width==0;
 static void tc__thirds_scratch(tc__contract*q,tc__ix at){
 tc__ixpool*x=q->g->body.ix;
 int64_t tall=tc__padded(q->grain,q->rows),words=q->slice/2*3,
+slices=(tc__ix_value(q->depth)+q->slice-1)/q->slice,
 chunk=TC__CONTRACT_STAGE*q->width;
 int64_t rows=TC__CONTRACT_STAGE*TC__DOT_TILE;
 rows+=rows/2*3;
 if(chunk<rows)chunk=rows;
 if(chunk<q->slice)chunk=q->slice;
 q->bytes=at;
-q->pack_at=tc__contract_area(q,tc__ix_const(words*q->width));
+tc__ix panels=tc__ix_const(words*q->width);
+if(q->thirds_stay)
+panels=tc__ix_const(tc__ix_value(q->wide_padded)*words*slices);
+q->pack_at=tc__contract_area(q,panels);
 q->left_at=tc__contract_area(q,tc__ix_const(words*tall));
 q->chunk_at=tc__contract_area(q,tc__ix_const(chunk));
 if(q->staged)
@@ -36388,6 +36399,7 @@ tc__ix sums=tc__ix_mul(x,q->wide_padded,tc__ix_const(tall));
 q->tile_at=tc__contract_area(q,sums);
 q->flip_at=tc__contract_area(q,sums);
 }
+// ---- gen/kernel/contract_items.c
 static tc__contract tc__contract_plan_at(const tc__group*g,tc__ix at,int number){
 tc__contract q;
 tc__ixpool*x=g->body.ix;
@@ -37994,7 +38006,7 @@ long long pitch=(long long)tc__contract_stride(q,right,0);
 tc__line(p);
 tc__put(p->out,"tc_thirds_panel((const float *)(const void *)");
 tc__put_words_at(p,(int)n->id+1);
-tc__put(p->out," + s0 * %lld, %lld, %d, s1 - s0, pack);\n",pitch,pitch,
+tc__put(p->out," + s0 * %lld, %lld, %d, s1 - s0, words);\n",pitch,pitch,
 q->width);
 }else{
 tc__print_needed(p,mark,1);
@@ -38004,7 +38016,7 @@ tc__put(p->out,"float *panel = chunk;\n");
 tc__print_pack_panel(p,&piece,mark);
 tc__line(p);
 tc__put(p->out,
-"tc_thirds_panel(chunk, %d, %d, k1 - k0, pack + (k0 - s0) / 32 * %d);\n",
+"tc_thirds_panel(chunk, %d, %d, k1 - k0, words + (k0 - s0) / 32 * %d);\n",
 q->width,q->width,TC__THIRDS_WORDS*q->width);
 tc__block_close(p);
 }
@@ -38020,7 +38032,7 @@ tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += 32)\n");
 tc__line(p);
 tc__put(p->out,
-"    block(left + i * deep, 16 * deep, pack, deep, sums + i * wide + (p "
+"    block(left + i * deep, 16 * deep, words, deep, sums + i * wide + (p "
 "- c0), wide, s0);\n");
 }
 static void tc__print_thirds(tc__printer*p,const tc__contract*q,const char*symbol){
@@ -38039,10 +38051,21 @@ tc__print_thirds_left(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 p = c0; p < c1; p += %d)",q->width);
 tc__block_open(p);
+tc__line(p);
+tc__put(p->out,q->thirds_stay
+?"tc_i32 *words = pack + s0 / 32 * 48 * wide + (p - c0) * deep;\n"
+:"tc_i32 *words = pack;\n");
+if(q->thirds_stay){
+tc__line(p);
+tc__put(p->out,"if (packed[0] != panels)");
+tc__block_open(p);
+}
 tc__print_thirds_panel(p,q);
+if(q->thirds_stay)tc__block_close(p);
 tc__print_thirds_blocks(p,symbol);
 tc__block_close(p);
 tc__block_close(p);
+if(q->thirds_stay)tc__line(p),tc__put(p->out,"packed[0] = panels;\n");
 tc__line(p);
 tc__put(p->out,"if (again)\n");
 tc__line(p);
@@ -38602,7 +38625,7 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-if(!q->flip&&!q->turns&&!q->late&&!q->tall&&!q->dot.thirds)
+if(!q->flip&&!q->turns&&!q->late&&!q->tall&&(!q->dot.thirds||q->thirds_stay))
 tc__print_kept(p);
 tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);

@@ -634,6 +634,8 @@
 #include "kernel/dots.c"
 #include "kernel/contract.c"
 #include "kernel/contract_plan.c"
+#include "kernel/thirds.c"
+#include "kernel/contract_items.c"
 #include "kernel/print_direct.c"
 #include "kernel/print_operands.c"
 #include "kernel/print_dots.c"

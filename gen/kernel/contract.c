@@ -53,6 +53,7 @@ enum {
     TC__THIRDS_NARROW = 128,            //   and at least,
     TC__THIRDS_SUMS = 1 << 18,          //   both, where rows are whole,
     TC__THIRDS_SLICE = 192,             //   k of a slice
+    TC__THIRDS_STAY = 1 << 21,          //   words of panels that stay
     TC__CONTRACT_FLIP = 32,             // most rows of a flipped panel
     TC__CONTRACT_IN_PLACE = 12,         // up to here the right operand is not packed
     TC__CONTRACT_LATE_ROWS = 48,  // most rows of panels that are packed when they are used,
@@ -127,7 +128,8 @@ typedef struct tc__contract {
     int slots;        // blocks of panels that a loop keeps; 0 = one, of a launch
     tc__ix slot_size; //   elements of one
     int thirds_rows;  // of f32 by tiles, the left operand is evaluated by vectors of rows,
-    int thirds_lies;  //   panels are read where they lie
+    int thirds_lies;  //   panels are read where they lie,
+    int thirds_stay;  //   their words stay for the rows behind
     tc__ix chunk_at;  //   other pieces of operands in f32
     int staged; // the right operand is evaluated along k, for so many of them at a time
     tc__ix stage_at;

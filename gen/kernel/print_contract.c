@@ -51,7 +51,7 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "col_blocks", q->col_blocks);
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
-    if (!q->flip && !q->turns && !q->late && !q->tall && !q->dot.thirds)
+    if (!q->flip && !q->turns && !q->late && !q->tall && (!q->dot.thirds || q->thirds_stay))
         tc__print_kept(p); // flipped panels are of the item
     tc__print_tiles_open(p, q->dot.tiles);
     tc__line(p);

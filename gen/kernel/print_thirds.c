@@ -118,7 +118,7 @@ static void tc__print_thirds_panel(tc__printer *p, const tc__contract *q) {
         tc__line(p);
         tc__put(p->out, "tc_thirds_panel((const float *)(const void *)");
         tc__put_words_at(p, (int)n->id + 1);
-        tc__put(p->out, " + s0 * %lld, %lld, %d, s1 - s0, pack);\n", pitch, pitch,
+        tc__put(p->out, " + s0 * %lld, %lld, %d, s1 - s0, words);\n", pitch, pitch,
                 q->width);
     } else {
         tc__print_needed(p, mark, 1);
@@ -128,7 +128,7 @@ static void tc__print_thirds_panel(tc__printer *p, const tc__contract *q) {
         tc__print_pack_panel(p, &piece, mark);
         tc__line(p);
         tc__put(p->out,
-                "tc_thirds_panel(chunk, %d, %d, k1 - k0, pack + (k0 - s0) / 32 * %d);\n",
+                "tc_thirds_panel(chunk, %d, %d, k1 - k0, words + (k0 - s0) / 32 * %d);\n",
                 q->width, q->width, TC__THIRDS_WORDS * q->width);
         tc__block_close(p);
     }
@@ -146,7 +146,7 @@ static void tc__print_thirds_blocks(tc__printer *p, const char *symbol) {
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += 32)\n");
     tc__line(p);
     tc__put(p->out,
-            "    block(left + i * deep, 16 * deep, pack, deep, sums + i * wide + (p "
+            "    block(left + i * deep, 16 * deep, words, deep, sums + i * wide + (p "
             "- c0), wide, s0);\n");
 }
 
@@ -166,10 +166,21 @@ static void tc__print_thirds(tc__printer *p, const tc__contract *q, const char *
     tc__line(p);
     tc__put(p->out, "for (tc_i64 p = c0; p < c1; p += %d)", q->width);
     tc__block_open(p);
+    tc__line(p);
+    tc__put(p->out, q->thirds_stay
+                        ? "tc_i32 *words = pack + s0 / 32 * 48 * wide + (p - c0) * deep;\n"
+                        : "tc_i32 *words = pack;\n");
+    if (q->thirds_stay) {
+        tc__line(p);
+        tc__put(p->out, "if (packed[0] != panels)");
+        tc__block_open(p);
+    }
     tc__print_thirds_panel(p, q);
+    if (q->thirds_stay) tc__block_close(p);
     tc__print_thirds_blocks(p, symbol);
     tc__block_close(p);
     tc__block_close(p);
+    if (q->thirds_stay) tc__line(p), tc__put(p->out, "packed[0] = panels;\n");
     tc__line(p);
     tc__put(p->out, "if (again)\n");
     tc__line(p);

@@ -29,7 +29,9 @@ static const product products[] = {
     {1, 64, 128, 400, 0, 0, PLAIN},  // slices
     {1, 67, 130, 391, 0, 1, PLAIN},  //
     {1, 96, 130, 389, 1, 1, PLAIN},  //
-    {1, 400, 128, 64, 0, 0, PLAIN},  // several items of rows
+    {1, 400, 128, 64, 0, 0, PLAIN},  // several items of rows, of which the first packs
+    {1, 390, 150, 400, 0, 1, PLAIN}, //   in slices
+    {2, 385, 128, 66, 1, 0, BIAS},   //
     {1, 64, 1100, 70, 0, 0, BIAS},   //   of columns
     {1, 64, 1100, 70, 0, 1, PLAIN},  //
     {1, 70, 128, 130, 0, 0, BEFORE}, // the left is computed
