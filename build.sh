@@ -434,10 +434,11 @@ select_tests() {
             test=manual
         fi
         [ "$*" = all ] && say "$test" && continue
-        # What these run is text for a GPU, or the same for every instruction set of the host.
+        # What these run is text for a GPU, or the same for every instruction set of the host: parts, errors, threads.
         case ${TC_ISA:-0},$#,$test in
             0,*) ;;
-            *,0,cuda/bytes | *,0,cuda/lists | *,0,cuda/overlay | *,0,cuda/gradients | *,0,cuda/ops | *,0,cuda/append | *,0,cuda/profile | *,0,manual | *,0,fault/memory) continue ;;
+            *,0,unit/interp | *,0,unit/math) ;;
+            *,0,cuda/* | *,0,unit/* | *,0,errors/* | *,0,fault/* | *,0,threads/* | *,0,manual) continue ;;
         esac
         # What these test is text for a GPU, or the accuracy of compiled code: in neither does
         # a sanitizer of the host look. A folder or program that is asked for runs.

@@ -627,6 +627,7 @@
 #include "kernel/print_list.c"
 #include "kernel/join.c"
 #include "kernel/beside.c"
+#include "kernel/assemble.c"
 #include "kernel/down_host.c"
 #include "kernel/ahead.c"
 #include "kernel/down.c"

@@ -171,6 +171,7 @@ static int tc__schedule_join_on(tc__schedule *s, const tc__dialect *d, int devic
     size_t kept = 0;
     if (s->apart || !tc__join_rows(s, d, device)) return s->apart;
     if (d->takes_beside && !tc__beside_join(s, d, device)) return 0;
+    if (d->lower && !tc__assemble(s, device)) return 0;
     if (d->takes_down && !tc__down_join(s, d, device)) return 0;
     if (d->takes_down && d->lower && !tc__total_join(s, d, device)) return 0;
     for (size_t i = 0; i < s->kernel.count; i++)

@@ -476,7 +476,8 @@ static int tc__schedule_run_on(tc__schedule *s, tc_ctx *c, const tc__graph *g,
                                const uint8_t *fuses) {
     size_t n = g->node.count;
     memset(s, 0, sizeof *s);
-    s->ctx = c, s->g = g, s->inputs = inputs, s->apart = fuses[0] == TC__FUSE_NOTHING;
+    s->ctx = c, s->g = g, s->inputs = inputs, s->output = output,
+    s->apart = fuses[0] == TC__FUSE_NOTHING;
     memcpy(s->fuses, fuses, sizeof s->fuses);
     tc__map_init(&s->places, c);
     s->live = TC__NEW_ARRAY(c, uint8_t, n), s->forced = TC__NEW_ARRAY(c, uint8_t, n);

@@ -524,6 +524,7 @@ static const golden goldens[] = {
     {"matmul_maps", 1, WITH_CUDA | WITH_MATRIX_UNITS | WITH_MAPS, NULL},
     {"bias_gradient", 1, WITH_CUDA | JOINED | FOR_DEVICES | WITH_MATRIX_UNITS | WITH_MAPS,
      NULL},
+    {"assembled", 3, WITH_CUDA | JOINED | FOR_DEVICES | WITH_MATRIX_UNITS, NULL},
     {"matmul_f8", 1, WITH_CUDA | WITH_MATRIX_UNITS | WITH_MAPS | FAST, NULL},
     {"attention_maps", 4, WITH_CUDA | JOINED | FOR_DEVICES | WITH_MATRIX_UNITS | WITH_MAPS,
      NULL},
@@ -790,6 +791,7 @@ GOLDEN(matmul_tf32)
 GOLDEN(matmul_matrix_units)
 GOLDEN(matmul_maps)
 GOLDEN(bias_gradient)
+GOLDEN(assembled)
 GOLDEN(matmul_f8)
 GOLDEN(attention_maps)
 GOLDEN(slices)
