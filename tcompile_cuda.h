@@ -968,7 +968,7 @@ static const char*const tc__text_cuda_fast[]={
 "TC_FN float TC_N(silu_half)(float x) { return 0.25f * x * TC_N(quarters_half)(x); }",
 "// fn: gelu_tanh_half",
 "TC_FN float TC_N(gelu_tanh_half)(float x) {",
-"    return 0.25f * x * TC_N(quarters_half)(x * fmaf(0.0713548163f, x * x, 1.59576912f));",
+"    return 0.25f * x * TC_N(quarters_half)(x * (x * x * 0.0713548163f + 1.59576912f));",
 "}",
 "// fn: tail_half",
 "TC_FN float TC_N(tail_half)(float a) {",
