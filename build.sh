@@ -618,7 +618,7 @@ run_test() {
     # a thread leaves what ASan knows of its stack as it is, which by -O0 is in the way of who is next there.
     case $test in
     unit/device) how="$CFLAGS $without $INSIDE_OBJECT" ;;
-    cuda/products | region/dots | region/few | region/kept | region/panels)
+    cuda/products | region/dots | region/few | region/kept | region/panels | region/thirds)
         how="$ORACLE_CFLAGS $without $INSIDE_OBJECT"
         ;;
     fuzz/products | region/images | region/transposed | region/windows)

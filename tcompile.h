@@ -1989,7 +1989,7 @@ typedef enum tc_numerics {
                         // was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was measured.
                         // The largest x of the 6 x 6 beside a result counts for that; a NaN or infinity
                         // among them, or results beyond 1e36, may make NaN or infinity of it. Where there is AMX
-                        // matrix products of f32 of 64 rows, 64 k and 128 columns or more, as far as these are
+                        // matrix products of f32 of 64 rows, 128 k and 128 columns or more, as far as these are
                         // known, are sums of six products of bf16, three of which add up to a value: as near as
                         // sums in order are, NaN and infinity where these have them; of numbers below 2^-110
                         // last bits are missing
@@ -3337,7 +3337,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb5162c943dd771c6u
+#define TC__BUILD_ID 0x9107c5983189061fu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36057,7 +36057,8 @@ TC__CONTRACT_TILES_TURN=256,
 TC__CONTRACT_TILES_SLICE=128,
 TC__CONTRACT_TILES_WORDS=1<<18,
 TC__CONTRACT_TILES_SUMS=1<<13,
-TC__THIRDS_LEAST=64,
+TC__THIRDS_ROWS=64,
+TC__THIRDS_DEEP=128,
 TC__THIRDS_COLUMNS=128,
 TC__THIRDS_TALL=384,
 TC__THIRDS_WIDE=512,
@@ -36676,8 +36677,8 @@ if(!tc__may_tile(g)||q->dot.each>1||q->dot.left!=TC_F32||
 q->dot.right!=TC_F32||q->dtype!=TC_F32||q->number||g->target.keeps||
 g->target.checked)
 return 0;
-return m>=TC__THIRDS_LEAST&&m<INT64_MAX&&tc__ix_is_const(tc__depth_of(g))&&
-tc__ix_lo(x,tc__depth_of(g))>=TC__THIRDS_LEAST&&
+return m>=TC__THIRDS_ROWS&&m<INT64_MAX&&tc__ix_is_const(tc__depth_of(g))&&
+tc__ix_lo(x,tc__depth_of(g))>=TC__THIRDS_DEEP&&
 tc__ix_lo(x,g->shape.cols)>=TC__THIRDS_COLUMNS&&
 (!tc__has_windows(g,q->lanes)||tc__is_plain(g,tc__right_of(g)));
 }

@@ -21,7 +21,7 @@ typedef enum tc_numerics {
                         // was below the bound of these, 9 C 2^-24 sum |w| max |x|, in all that was measured.
                         // The largest x of the 6 x 6 beside a result counts for that; a NaN or infinity
                         // among them, or results beyond 1e36, may make NaN or infinity of it. Where there is AMX
-                        // matrix products of f32 of 64 rows, 64 k and 128 columns or more, as far as these are
+                        // matrix products of f32 of 64 rows, 128 k and 128 columns or more, as far as these are
                         // known, are sums of six products of bf16, three of which add up to a value: as near as
                         // sums in order are, NaN and infinity where these have them; of numbers below 2^-110
                         // last bits are missing

@@ -46,7 +46,8 @@ enum {
     TC__CONTRACT_TILES_SLICE = 128,     //   in slices of so many words,
     TC__CONTRACT_TILES_WORDS = 1 << 18, //   of so many words,
     TC__CONTRACT_TILES_SUMS = 1 << 13,  //   and so many sums of an item
-    TC__THIRDS_LEAST = 64,              // rows and depth of those of f32 at least,
+    TC__THIRDS_ROWS = 64,               // of f32 by tiles, rows at least,
+    TC__THIRDS_DEEP = 128,              //   k
     TC__THIRDS_COLUMNS = 128,           //   and columns,
     TC__THIRDS_TALL = 384,              //   rows of an item,
     TC__THIRDS_WIDE = 512,              //   its columns at most,

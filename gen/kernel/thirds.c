@@ -9,8 +9,8 @@ static int tc__contract_thirds(const tc__contract *q, int64_t m) {
         q->dot.right != TC_F32 || q->dtype != TC_F32 || q->number || g->target.keeps ||
         g->target.checked)
         return 0;
-    return m >= TC__THIRDS_LEAST && m < INT64_MAX && tc__ix_is_const(tc__depth_of(g)) &&
-           tc__ix_lo(x, tc__depth_of(g)) >= TC__THIRDS_LEAST &&
+    return m >= TC__THIRDS_ROWS && m < INT64_MAX && tc__ix_is_const(tc__depth_of(g)) &&
+           tc__ix_lo(x, tc__depth_of(g)) >= TC__THIRDS_DEEP &&
            tc__ix_lo(x, g->shape.cols) >= TC__THIRDS_COLUMNS &&
            (!tc__has_windows(g, q->lanes) || tc__is_plain(g, tc__right_of(g)));
 }
