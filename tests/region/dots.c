@@ -6,6 +6,7 @@
 
 #include "harness.h"
 #include "help.h"
+#include "tools/tiles.h"
 
 #include <math.h>
 
@@ -199,28 +200,9 @@ TEST(baseline) {
     run_all(open_as("cpu", "baseline", 2));
 }
 
-// Has kernels compiled with the macros of tools/amx.h.
-static int emulate_tiles(void) {
-    char folder[1024], cc[1200];
-    if (!CHECK(getcwd(folder, sizeof folder))) return 0;
-    snprintf(cc, sizeof cc, "cc -include %s/tests/tools/amx.h", folder);
-    return !setenv("CC", cc, 1);
-}
-
-// A context whose kernels are for AMX; NULL = the CPU has not what they use beside it.
-static tc_ctx *open_tiles(void) {
-    tc_ctx *tc = emulate_tiles() ? open_as("cpu", "avx512", 2) : NULL;
-    if (!tc || tc->target >= TC__EMIT_AVX512) {
-        if (tc) tc->target = TC__EMIT_AMX;
-        return tc;
-    }
-    tc_close(tc);
-    return NULL;
-}
-
 TEST(tiles) {
-    tc_ctx *tc = open_tiles();
-    if (!tc) SKIP("the CPU has no AVX-512");
+    tc_ctx *tc = open_tiles(2);
+    if (!tc) SKIP(no_tiles);
     run_all(tc);
 }
 
@@ -363,8 +345,8 @@ TEST(attention) {
 
 TEST(attention_in_tiles) {
     for (int causal = 0; causal < 2; causal++) {
-        tc_ctx *tc = open_tiles();
-        if (!tc) SKIP("the CPU has no AVX-512");
+        tc_ctx *tc = open_tiles(2);
+        if (!tc) SKIP(no_tiles);
         check_attention(tc, causal);
     }
 }
@@ -390,8 +372,8 @@ TEST(halves_in_tiles) {
             n = run_halves(tc, small, got[0]);
         else
             tc_close(tc);
-        tc_ctx *emulated = open_tiles();
-        if (!emulated) SKIP("the CPU has no AVX-512");
+        tc_ctx *emulated = open_tiles(2);
+        if (!emulated) SKIP(no_tiles);
         run_halves(emulated, small, got[1]);
         unsetenv("CC");
         if (!small) check_halves(got[1]);

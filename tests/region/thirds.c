@@ -5,6 +5,7 @@
 
 #include "harness.h"
 #include "help.h"
+#include "tools/tiles.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,33 +146,12 @@ static size_t run(tc_ctx *tc, const product *p, const float *left, const float *
     return bytes;
 }
 
-// Has kernels compiled with the macros of tools/amx.h.
-static int emulate_tiles(void) {
-    char folder[1024], cc[1200];
-    if (!CHECK(getcwd(folder, sizeof folder))) return 0;
-    snprintf(cc, sizeof cc, "cc -include %s/tests/tools/amx.h", folder);
-    return !setenv("CC", cc, 1);
-}
-
-// A context whose kernels are for AMX; NULL = the CPU has not what they use beside it.
-static tc_ctx *open_tiles(int threads) {
-    tc_ctx *tc = emulate_tiles() ? open_as("cpu", "avx512", threads) : NULL;
-    if (!tc || tc->target >= TC__EMIT_AVX512) {
-        if (tc) tc->target = TC__EMIT_AMX;
-        return tc;
-    }
-    tc_close(tc);
-    return NULL;
-}
-
 static float in[2][MOST], out[3][MOST];
 
 static void fill(const product *p, int seed) {
     for (int i = 0; i < p->batch * p->m * p->k; i++) in[0][i] = value(i, seed);
     for (int i = 0; i < p->batch * p->k * p->n; i++) in[1][i] = value(i, seed + 1);
 }
-
-static const char no_tiles[] = "the CPU has no AVX-512";
 
 TEST(tiles) {
     for (int i = 0; i < PRODUCTS; i++) {
