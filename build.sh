@@ -434,11 +434,13 @@ select_tests() {
             test=manual
         fi
         [ "$*" = all ] && say "$test" && continue
-        # What these run is text for a GPU, or the same for every instruction set of the host: parts, errors, threads.
+        # What these run is text for a GPU, or the same for every instruction set of the host: parts, errors, threads, derivatives.
+        # region/dots and thirds name instruction sets themselves; what is together in region/together takes minutes of fmaf.
         case ${TC_ISA:-0},$#,$test in
             0,*) ;;
             *,0,unit/interp | *,0,unit/math) ;;
-            *,0,cuda/* | *,0,unit/* | *,0,errors/* | *,0,fault/* | *,0,threads/* | *,0,manual) continue ;;
+            *,0,cuda/* | *,0,unit/* | *,0,errors/* | *,0,fault/* | *,0,threads/* | *,0,grad/* | *,0,manual) continue ;;
+            *,0,region/dots | *,0,region/thirds | *,0,region/together) continue ;;
         esac
         # What these test is text for a GPU, or the accuracy of compiled code: in neither does
         # a sanitizer of the host look. A folder or program that is asked for runs.
