@@ -3338,7 +3338,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x12d8d8525020e6f2u
+#define TC__BUILD_ID 0x5110a3aa34344be5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -28847,7 +28847,7 @@ typedef struct tc__schedule{
 tc_ctx*ctx;
 const tc__graph*g;
 const tc__shape*const*inputs;
-const uint8_t*output;
+uint8_t*output;
 uint8_t*live;
 uint32_t*users;
 uint32_t*cost;
@@ -31246,6 +31246,7 @@ return ok||tc__fail(s->ctx,TC_E_INTERNAL,
 static void tc__schedule_close(tc__schedule*s){
 size_t n=s->g->node.count?s->g->node.count:1;
 tc__free(s->ctx,s->live,n);
+tc__free(s->ctx,s->output,n);
 tc__free(s->ctx,s->forced,n);
 tc__free(s->ctx,s->inside,n);
 tc__free(s->ctx,s->product,n);
@@ -31280,8 +31281,7 @@ const uint8_t*output,const tc__shape*const*inputs,
 const uint8_t*fuses){
 size_t n=g->node.count;
 memset(s,0,sizeof*s);
-s->ctx=c,s->g=g,s->inputs=inputs,s->output=output,
-s->apart=fuses[0]==TC__FUSE_NOTHING;
+s->ctx=c,s->g=g,s->inputs=inputs,s->apart=fuses[0]==TC__FUSE_NOTHING;
 memcpy(s->fuses,fuses,sizeof s->fuses);
 tc__map_init(&s->places,c);
 s->live=TC__NEW_ARRAY(c,uint8_t,n),s->forced=TC__NEW_ARRAY(c,uint8_t,n);
@@ -31292,15 +31292,15 @@ s->again=TC__NEW_ARRAY(c,uint32_t,n),s->redraw=TC__NEW_ARRAY(c,uint8_t,n);
 s->way=TC__NEW_ARRAY(c,uint8_t,n),s->made_of=TC__NEW_ARRAY(c,uint32_t,n);
 s->inside=TC__NEW_ARRAY(c,uint8_t,n),s->loads=TC__NEW_ARRAY(c,tc__loads,n),
 s->whole=TC__NEW_ARRAY(c,uint8_t,n),s->behind=TC__NEW_ARRAY(c,uint32_t,n);
-s->mates=TC__NEW_ARRAY(c,uint8_t,n);
-if(!s->inside||!s->loads||!s->whole||!s->mates||!s->way||!s->made_of||
-!s->again||!s->behind||!s->redraw)
+s->mates=TC__NEW_ARRAY(c,uint8_t,n),s->output=TC__NEW_ARRAY(c,uint8_t,n);
+if(!s->inside||!s->loads||!s->whole||!s->mates||!s->output||!s->way||
+!s->made_of||!s->again||!s->behind||!s->redraw)
 return 0;
 if(!s->live||!s->forced||!s->product||!s->users||!s->cost||!s->root_of||
 !s->length||!s->part)
 return 0;
 if(!tc__outlines_open(&s->outlines,c,g,inputs,s->root_of,s->cost))return 0;
-if(n)memcpy(s->live,output,n);
+if(n)memcpy(s->live,output,n),memcpy(s->output,output,n);
 tc__mark_live(s,output);
 if(!tc__again_all(c,g,s->again))return 0;
 tc__behind_all(s);

@@ -89,8 +89,8 @@ typedef struct tc__schedule {
     tc_ctx *ctx;
     const tc__graph *g;
     const tc__shape *const *inputs;
-    const uint8_t *output; // by node: others see its memory
-    uint8_t *live;         // by node: needed by an output
+    uint8_t *output; // by node: others see its memory
+    uint8_t *live;   // by node: needed by an output
     uint32_t *users; // by node: operand edges from live nodes, also through a widening cast
     uint32_t *cost;  // by node: cost of recomputing one element
     uint32_t *length; // by node: ops of the expression that its users inline
