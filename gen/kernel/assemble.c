@@ -132,44 +132,6 @@ static int tc__assembly_is_alone(const tc__assembly *a) {
 
 // ---- where an element goes ----
 
-// The digits of e, largest place first; how many, 0 = it is no number of digits.
-static int tc__assembly_digits(tc__ixpool *x, tc__ix e, const tc__assembled *p,
-                               tc__axis axis, tc__part_digit *d) {
-    if (tc__ix_is_const(e) || tc__ix_node(x, e)->kind != TC__IX_POLY) return 0;
-    const tc__ixnode *n = tc__ix_node(x, e);
-    int64_t base = n->base, place = 1;
-    int count = (int)n->count;
-    if (count > TC__ASSEMBLED_DIGITS) return 0;
-    for (int i = 0; i < count; i++) {
-        const tc__ixterm *t = &x->term.at[n->first + (uint32_t)i];
-        tc__ix atom = t->atom[0];
-        int64_t lo = tc__ix_lo(x, atom), hi = tc__ix_hi(x, atom);
-        const tc__ixnode *m = tc__ix_node(x, atom);
-        int whole = m->kind == TC__IX_VAR,
-            high = m->kind == TC__IX_DIV && tc__ix_is_const(m->b);
-        if (t->atom[1] || t->coef < 1) return 0;
-        if (p->end && tc__ix_uses(x, atom, axis) && (whole || high)) { // of the part alone
-            int64_t by = high ? tc__ix_value(m->b) : 1;
-            if (p->begin % by || p->end % by) return 0;
-            lo = p->begin / by, hi = p->end / by - 1;
-        }
-        int at = i;
-        for (; at && d[at - 1].place < t->coef; at--) d[at] = d[at - 1];
-        d[at].place = t->coef, d[at].count = hi - lo + 1, d[at].least = lo;
-        d[at].atom = atom, base += t->coef * lo;
-    }
-    for (int i = count; i-- > 0; place *= d[i].count)
-        if (d[i].place != place) return 0;
-    return base ? 0 : count;
-}
-
-// What digit i of element e says its atom is.
-static tc__ix tc__assembly_atom(tc__ixpool *x, const tc__part_digit *d, tc__ix e) {
-    tc__ix digit =
-        tc__ix_mod(x, tc__ix_div(x, e, tc__ix_const(d->place)), tc__ix_const(d->count));
-    return tc__ix_add(x, digit, tc__ix_const(d->least));
-}
-
 // Of which variable, and which of its digits, an atom is: (v / *by) % *rest, 0 = what is above. 0 = of none.
 static tc__ix tc__assembly_digit_of(const tc__ixpool *x, tc__ix atom, int64_t *by,
                                     int64_t *rest) {
@@ -186,6 +148,45 @@ static tc__ix tc__assembly_digit_of(const tc__ixpool *x, tc__ix atom, int64_t *b
         n = tc__ix_node(x, atom);
     }
     return n->kind == TC__IX_VAR ? atom : 0;
+}
+
+// The digits of e, an index of a part, largest place first; how many, 0 = they are not all that its memory has.
+static int tc__assembly_digits(const tc__assembly *a, const tc__assembled *p,
+                               tc__part_digit *d) {
+    tc__ixpool *x = a->k->body.ix;
+    tc__ix e = p->load->attr[TC__LOAD_INDEX];
+    if (tc__ix_is_const(e) || tc__ix_node(x, e)->kind != TC__IX_POLY) return 0;
+    const tc__ixnode *n = tc__ix_node(x, e);
+    int64_t base = n->base, place = 1;
+    int count = (int)n->count;
+    if (count > TC__ASSEMBLED_DIGITS) return 0;
+    for (int i = 0; i < count; i++) {
+        const tc__ixterm *t = &x->term.at[n->first + (uint32_t)i];
+        tc__ix atom = t->atom[0];
+        int64_t lo = tc__ix_lo(x, atom), hi = tc__ix_hi(x, atom), by, rest;
+        if (t->atom[1] || t->coef < 1) return 0;
+        tc__ix v = tc__assembly_digit_of(x, atom, &by, &rest);
+        if (p->end && v && !rest && tc__ix_uses(x, v, a->axis)) { // of the part alone
+            if (p->begin % by || p->end % by) return 0;
+            lo = p->begin / by, hi = p->end / by - 1;
+        }
+        int at = i;
+        for (; at && d[at - 1].place < t->coef; at--) d[at] = d[at - 1];
+        d[at].place = t->coef, d[at].count = hi - lo + 1, d[at].least = lo;
+        d[at].atom = atom, base += t->coef * lo;
+    }
+    for (int i = count; i-- > 0; place *= d[i].count)
+        if (d[i].place != place) return 0;
+    // Of what is read in part, the rest would go somewhere as well.
+    int all = tc__ix_equals(tc__buffer_of(a->k, p->load)->numel, place);
+    return base || !all ? 0 : count;
+}
+
+// What digit i of element e says its atom is.
+static tc__ix tc__assembly_atom(tc__ixpool *x, const tc__part_digit *d, tc__ix e) {
+    tc__ix digit =
+        tc__ix_mod(x, tc__ix_div(x, e, tc__ix_const(d->place)), tc__ix_const(d->count));
+    return tc__ix_add(x, digit, tc__ix_const(d->least));
 }
 
 // Variable v of element e, which all its digits make; 0 = some are missing.
@@ -212,7 +213,7 @@ static tc__ix tc__assembly_place(const tc__assembly *a, const tc__assembled *p, 
     static const tc__axis axes[] = {TC__ROW, TC__COL};
     tc__ixpool *x = a->k->body.ix;
     tc__part_digit d[TC__ASSEMBLED_DIGITS];
-    int count = tc__assembly_digits(x, p->load->attr[TC__LOAD_INDEX], p, a->axis, d);
+    int count = tc__assembly_digits(a, p, d);
     tc__ix at = p->store->attr[TC__STORE_INDEX];
     // Expressions that are put in do not name what is still to be replaced: they name other variables first.
     tc__ix var[2], is[2];
@@ -258,7 +259,7 @@ static int tc__assembly_from(const tc__assembly *a, tc__assembled *p) {
     const tc__group *k = a->s->kernel.at[p->from];
     tc__ix was = store->attr[TC__STORE_INDEX];
     p->at = tc__assembly_place(a, p, was);
-    if (!p->at || !tc__ix_is_const(tc__buffer_of(k, store)->numel)) return 0;
+    if (!p->at) return 0;
     tc__axis along = k->shape.vector;
     return tc__access_along(k, was, along, 8) == tc__access_along(k, p->at, along, 8);
 }
@@ -300,7 +301,8 @@ static int tc__assembly_parts(tc__assembly *a, uint32_t source) {
 }
 
 // Whether kernel `to` puts parts beside each other that kernels before it make.
-static int tc__assembly_fits(tc__assembly *a, const uint8_t *output) {
+static int tc__assembly_fits(tc__assembly *a) {
+    const uint8_t *output = a->s->output;
     for (size_t i = 0; i < a->k->buffer.count; i++) {
         const tc__kbuf *b = &a->k->buffer.at[i];
         if (b->place != TC__BUF_NODE || !b->written || output[b->source] ||
@@ -396,7 +398,7 @@ static int tc__assemble(tc__schedule *s, int device) {
         a.s = s, a.to = i, a.k = s->kernel.at[i];
         if (!a.k || a.k->target.device != device || a.k->target.loop ||
             a.k->shape.prologue || a.k->shape.kind == TC__CONTRACTION ||
-            a.k->shape.kind == TC__OPAQUE || !tc__assembly_fits(&a, s->output))
+            a.k->shape.kind == TC__OPAQUE || !tc__assembly_fits(&a))
             continue;
         tc__log(s->ctx, TC__LOG_FUSION, "%%%u lies where its %d parts are stored",
                 (unsigned)tc__buffer_of(a.k, a.store)->source, a.parts);

@@ -134,10 +134,13 @@ static tc_tensor columns_of(const tc_tensor *in, int shift) {
     return tc_add(tc_add(a, b), c);
 }
 
+static void use(tc_tensor all, const tc_tensor *in, tc_tensor *out) {
+    out[0] = tc_matmul(all, in[4]), out[1] = tc_sum(all, 0);
+}
+
 static void beside(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
-    tc_tensor all = columns_of(in, 0);
-    out[0] = tc_matmul(all, in[4]), out[1] = tc_sum(all, 0);
+    use(columns_of(in, 0), in, out);
 }
 
 // Nothing else is made of them: they need no kernel of their own.
@@ -149,8 +152,7 @@ static void alone(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
 // The second lies over the end of the first.
 static void over(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
-    tc_tensor all = columns_of(in, 8);
-    out[0] = tc_matmul(all, in[4]), out[1] = tc_sum(all, 0);
+    use(columns_of(in, 8), in, out);
 }
 
 // The third is not there, and zeros are.
@@ -158,21 +160,18 @@ static void without(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user)
     (void)tc, (void)user;
     tc_tensor a = tc_pad(part(in, 0), TC_DIMS(0, 0), TC_DIMS(0, B + A), 0);
     tc_tensor b = tc_pad(part(in, 1), TC_DIMS(0, A), TC_DIMS(0, A), 0);
-    tc_tensor all = tc_add(a, b);
-    out[0] = tc_matmul(all, in[4]), out[1] = tc_sum(all, 0);
+    use(tc_add(a, b), in, out);
 }
 
 // All are results, or a part is.
 static void seen(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
-    tc_tensor all = columns_of(in, 0);
-    out[0] = tc_matmul(all, in[4]), out[1] = tc_sum(all, 0), out[2] = all;
+    out[2] = columns_of(in, 0), use(out[2], in, out);
 }
 
 static void kept(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc, (void)user;
-    tc_tensor all = columns_of(in, 0);
-    out[0] = tc_matmul(all, in[4]), out[1] = tc_sum(all, 0), out[2] = part(in, 1);
+    use(columns_of(in, 0), in, out), out[2] = part(in, 1);
 }
 
 static const struct {
@@ -227,4 +226,135 @@ TEST(parts) {
         tc_close(tc);
         check_device_closed();
     }
+}
+
+// ---- some rows of each ----
+
+// The first half of the rows of one above that of another, whose other rows go nowhere.
+static void halves(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    tc_tensor a = tc_slice(tc_matmul(in[0], in[1]), 0, 0, M / 2, 1),
+              b = tc_slice(tc_matmul(in[0], in[2]), 0, 0, M / 2, 1);
+    tc_tensor all = tc_add(tc_pad(a, TC_DIMS(0, 0), TC_DIMS(M / 2, 0), 0),
+                           tc_pad(b, TC_DIMS(M / 2, 0), TC_DIMS(0, 0), 0));
+    out[0] = tc_matmul(all, in[3]), out[1] = tc_sum(all, 0);
+}
+
+TEST(halves) {
+    static double x[M * N], w[2][N * A], last[A * N], rows[2][M * A], all[M * A],
+        product[M * N], sums[A];
+    tc_ctx *tc = tc_open(NULL);
+    if (!open_device(tc)) return;
+    tc_tensor in[4], out[2];
+    in[0] = there(tc, TC_DIMS(M, N), 1, TC_F32, x);
+    for (int i = 0; i < 2; i++)
+        in[1 + i] = there(tc, TC_DIMS(N, A), 2 + (unsigned)i, TC_F32, w[i]);
+    in[3] = there(tc, TC_DIMS(A, N), 5, TC_F32, last);
+    for (int i = 0; i < 2; i++) {
+        multiply(x, w[i], rows[i], M, N, A, 0, 0);
+        memcpy(all + i * M / 2 * A, rows[i], sizeof all / 2);
+    }
+    multiply(all, last, product, M, A, N, 0, 0);
+    for (int e = 0; e < M * A; e++) sums[e % A] += all[e];
+    (void)call(tc, halves, in, 4, out, 2);
+    double e[] = {apart(out[0], product, M * N), apart(out[1], sums, A)};
+    for (int i = 0; i < 2; i++)
+        CHECK(e[i] < 1e-5 || FAIL("result %d is %g apart", i, e[i]));
+    tc_close(tc);
+    check_device_closed();
+}
+
+// ---- drawn by lot ----
+
+enum { PROGRAMS = 24, SIDE = 32, LONGEST = 40, INNER = 16, PLACES = 120, NARROW = 8 };
+
+// A product, turned or not, of which `size` by SIDE elements from `first` on along the axis, and from 0 on along the other, are at
+// `at` of the whole.
+typedef struct piece {
+    int long_side, other, turned, first, size, at;
+} piece;
+
+typedef struct plan {
+    int axis, parts, whole;
+    piece part[3];
+} plan;
+
+static plan draw(unsigned seed) {
+    plan p;
+    unsigned n = 0;
+#define DRAW(below) ((int)(test_word(n++, seed) % (unsigned)(below)))
+    p.axis = DRAW(2), p.parts = 2 + DRAW(2), p.whole = 0;
+    for (int i = 0; i < p.parts; i++) {
+        piece *q = &p.part[i];
+        q->size = 16 + 8 * DRAW(3), q->turned = DRAW(8) == 0;
+        q->long_side = q->size + (DRAW(3) ? 0 : 8), q->other = SIDE + (DRAW(8) ? 0 : 8);
+        q->first = DRAW(2) ? 0 : q->long_side - q->size;
+        int beside = DRAW(12); // behind that before, apart, or over its end
+        q->at = p.whole + (!i || beside ? 0 : DRAW(2) ? 8 : -8);
+        if (q->at + q->size > p.whole) p.whole = q->at + q->size;
+    }
+    p.whole += DRAW(10) ? 0 : 8;
+#undef DRAW
+    return p;
+}
+
+// [long side, other] along axis 0, else the other way round.
+static tc_dims sides(int axis, int64_t along, int64_t other) {
+    return axis ? TC_DIMS(other, along) : TC_DIMS(along, other);
+}
+
+static void drawn(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    const plan *p = (const plan *)user;
+    tc_tensor all = tc_null();
+    (void)tc;
+    for (int i = 0; i < p->parts; i++) {
+        const piece *q = &p->part[i];
+        tc_tensor x = in[2 * i], w = in[2 * i + 1];
+        tc_tensor y = q->turned ? tc_t(tc_matmul(tc_t(w), tc_t(x))) : tc_matmul(x, w);
+        y = tc_slice(y, p->axis, q->first, q->first + q->size, 1);
+        y = tc_slice(y, 1 - p->axis, 0, SIDE, 1);
+        y = tc_pad(y, sides(p->axis, q->at, 0),
+                   sides(p->axis, p->whole - q->at - q->size, 0), 0);
+        all = i ? tc_add(all, y) : y;
+    }
+    out[0] = tc_matmul(all, in[6]), out[1] = tc_sum(all, 0);
+}
+
+static void check_drawn(unsigned seed) {
+    static double x[LONGEST * INNER], w[INNER * LONGEST], y[LONGEST * LONGEST],
+        all[PLACES * SIDE], last[PLACES * NARROW], product[PLACES * NARROW], sums[PLACES];
+    plan p = draw(seed);
+    tc_ctx *tc = tc_open(NULL);
+    if (!open_device(tc)) return;
+    tc_tensor in[7], out[2];
+    int rows = p.axis ? SIDE : p.whole, columns = p.axis ? p.whole : SIDE;
+    memset(all, 0, sizeof all), memset(sums, 0, sizeof sums);
+    for (int i = 0; i < 3; i++) {
+        const piece *q = &p.part[i < p.parts ? i : 0];
+        int m = p.axis ? q->other : q->long_side, n = p.axis ? q->long_side : q->other;
+        in[2 * i] = there(tc, TC_DIMS(m, INNER), seed + 2 * (unsigned)i, TC_F32, x);
+        in[2 * i + 1] = there(tc, TC_DIMS(INNER, n), seed + 2 * (unsigned)i + 1, TC_F32, w);
+        multiply(x, w, y, m, INNER, n, 0, 0);
+        for (int e = 0; i < p.parts && e < q->size * SIDE; e++) {
+            int r = p.axis ? e % SIDE : e / SIDE, c = p.axis ? e / SIDE : e % SIDE;
+            all[(r + (p.axis ? 0 : q->at)) * columns + c + (p.axis ? q->at : 0)] +=
+                y[(r + (p.axis ? 0 : q->first)) * n + c + (p.axis ? q->first : 0)];
+        }
+    }
+    in[6] = there(tc, TC_DIMS(columns, NARROW), seed + 9, TC_F32, last);
+    multiply(all, last, product, rows, columns, NARROW, 0, 0);
+    for (int e = 0; e < rows * columns; e++) sums[e % columns] += all[e];
+    tc_options o = tc_options_default();
+    o.dynamic = TC_DYNAMIC_OFF;
+    tc_fn *f = tc_compile(tc, drawn, &p, sizeof p, &o);
+    CHECK(tc_call(f, in, 7, out, 2) == TC_OK || FAIL("%s", tc_error_text(tc)));
+    double e[] = {apart(out[0], product, rows * NARROW), apart(out[1], sums, columns)};
+    for (int i = 0; i < 2; i++)
+        CHECK(e[i] < 1e-5 || FAIL("seed %u: result %d is %g apart", seed, i, e[i]));
+    tc_close(tc);
+    check_device_closed();
+}
+
+TEST(drawn) {
+    for (unsigned seed = 1; seed <= PROGRAMS; seed++) check_drawn(seed * 101);
 }
