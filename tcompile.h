@@ -3338,7 +3338,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xdde9a84c3c553d3au
+#define TC__BUILD_ID 0x791f425878731014u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -31585,10 +31585,10 @@ b->pitch=tc__ix_value(last);
 }
 }
 }
-static void tc__schedule_pitch(tc__schedule*s,const uint8_t*output){
+static void tc__schedule_pitch(tc__schedule*s){
 for(size_t i=0;i<s->root.count;i++){
 const tc__node*n=s->g->node.at[s->root.at[i].node];
-int64_t columns,pitch=output[n->id]?0:tc__pitch_of(n,&columns);
+int64_t columns,pitch=s->output[n->id]?0:tc__pitch_of(n,&columns);
 if(pitch&&tc__may_pitch(s,n->id,columns,pitch))
 tc__pitch_node(s,n->id,columns,pitch);
 if(n->op==TC_OP_LAID)tc__pitch_laid(s,n);
@@ -52803,7 +52803,7 @@ int ok=tc__schedule_run_on(s,p->ctx,&p->graph,output,p->inputs,fuses);
 for(size_t i=0;ok&&i<s->kernel.count;i++)tc__program_aim(p,s->kernel.at[i]);
 for(int d=0;ok&&d<=devices;d++)
 ok=tc__schedule_join_on(s,tc__dialect_on(p->ctx,d),d);
-if(ok&&devices)tc__schedule_fold(s),tc__schedule_pitch(s,output);
+if(ok&&devices)tc__schedule_fold(s),tc__schedule_pitch(s);
 return ok&&tc__order_across(p->ctx,&p->graph,s->kernel.at,s->kernel.count);
 }
 static int tc__program_share(tc__program*p){

@@ -552,7 +552,7 @@ static int tc__program_kernels(tc__program *p, tc__schedule *s, const uint8_t *o
     for (size_t i = 0; ok && i < s->kernel.count; i++) tc__program_aim(p, s->kernel.at[i]);
     for (int d = 0; ok && d <= devices; d++)
         ok = tc__schedule_join_on(s, tc__dialect_on(p->ctx, d), d);
-    if (ok && devices) tc__schedule_fold(s), tc__schedule_pitch(s, output);
+    if (ok && devices) tc__schedule_fold(s), tc__schedule_pitch(s);
     return ok && tc__order_across(p->ctx, &p->graph, s->kernel.at, s->kernel.count);
 }
 

@@ -140,11 +140,10 @@ static void tc__pitch_laid(tc__schedule *s, const tc__node *n) {
     }
 }
 
-// `output` by node: whether others see its memory.
-static void tc__schedule_pitch(tc__schedule *s, const uint8_t *output) {
+static void tc__schedule_pitch(tc__schedule *s) {
     for (size_t i = 0; i < s->root.count; i++) {
         const tc__node *n = s->g->node.at[s->root.at[i].node];
-        int64_t columns, pitch = output[n->id] ? 0 : tc__pitch_of(n, &columns);
+        int64_t columns, pitch = s->output[n->id] ? 0 : tc__pitch_of(n, &columns);
         if (pitch && tc__may_pitch(s, n->id, columns, pitch))
             tc__pitch_node(s, n->id, columns, pitch);
         if (n->op == TC_OP_LAID) tc__pitch_laid(s, n);
