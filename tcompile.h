@@ -3338,7 +3338,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x791f425878731014u
+#define TC__BUILD_ID 0x22993eef70c44d84u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -34978,10 +34978,10 @@ tc__assembled part[TC__ASSEMBLED];
 }tc__assembly;
 static void tc__assembly_load(tc__assembly*a,const tc__node*n){
 tc__ixpool*x=a->k->body.ix;
-const tc__kbuf*b=tc__buffer_of(a->k,n);
-tc__assembled*p=&a->part[a->parts];
 int one=n->op==TC_OP_LOAD&&n->n_attr==TC__LOAD_PREDICATES+2;
-if(!one||a->parts==TC__ASSEMBLED||b->place!=TC__BUF_NODE){
+const tc__kbuf*b=one?tc__buffer_of(a->k,n):NULL;
+tc__assembled*p=&a->part[a->parts];
+if(!b||a->parts==TC__ASSEMBLED||b->place!=TC__BUF_NODE){
 a->failed=1;
 return;
 }

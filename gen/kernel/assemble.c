@@ -42,10 +42,10 @@ typedef struct tc__assembly {
 // A LOAD of the sum: where it is not zero.
 static void tc__assembly_load(tc__assembly *a, const tc__node *n) {
     tc__ixpool *x = a->k->body.ix;
-    const tc__kbuf *b = tc__buffer_of(a->k, n);
-    tc__assembled *p = &a->part[a->parts];
     int one = n->op == TC_OP_LOAD && n->n_attr == TC__LOAD_PREDICATES + 2;
-    if (!one || a->parts == TC__ASSEMBLED || b->place != TC__BUF_NODE) {
+    const tc__kbuf *b = one ? tc__buffer_of(a->k, n) : NULL;
+    tc__assembled *p = &a->part[a->parts];
+    if (!b || a->parts == TC__ASSEMBLED || b->place != TC__BUF_NODE) {
         a->failed = 1;
         return;
     }
