@@ -3,7 +3,8 @@
 // Shapes m x n x k: square, odd, tall, wide, deep; few rows (a decode step); those of GPT-2 and of an
 // LSTM's step. Weights are [k, n], or [n, k] ("turned"), or the left operand is [k, m] ("left turned", the
 // gradient of weights). Rows of 16 and fewer rotate through weights of 128 MB, so that they come
-// from memory, as they do in a model.
+// from memory, as they do in a model. Beside that the same with fast numerics (AMX, where there is
+// some): its speed and its error, as shares of the strict ones.
 //
 // Arguments: [threads=2 [beginning of a row's name]]. Environment: OPENBLAS, the library's path; else the
 // usual names are tried, without one there is nothing to compare with. The newest is the fastest:
@@ -101,14 +102,44 @@ static sgemm open_peer(int threads) {
     return f;
 }
 
-static void run_ours(void *user) {
-    work *w = (work *)user;
+static tc_tensor multiply(work *w, tc_numerics numerics, int keep) {
     form how = jobs[w->job].form;
-    tc_tensor b = w->right[w->at++ % w->copies];
-    tc_trace_begin_at(w->tc, "gemm", NULL, jobs[w->job].name,
-                      1); // its place: the job's name
-    tc_matmul(how == LEFT_TURNED ? tc_t(w->left) : w->left, how == TURNED ? tc_t(b) : b);
+    tc_tensor b = w->right[keep ? 0 : w->at++ % w->copies];
+    tc_options o = tc_options_default();
+    o.numerics = numerics;
+    tc_trace_begin_at(w->tc, "gemm", &o, jobs[w->job].name,
+                      1 + (int)numerics); // its place: the job's name
+    tc_tensor y = tc_matmul(how == LEFT_TURNED ? tc_t(w->left) : w->left,
+                            how == TURNED ? tc_t(b) : b);
+    if (keep) tc_keep(y);
     tc_trace_end(w->tc);
+    return y;
+}
+
+static void run_ours(void *user) { multiply((work *)user, TC_NUMERICS_STRICT, 0); }
+static void run_fast(void *user) { multiply((work *)user, TC_NUMERICS_FAST, 0); }
+
+// The mean distance of some results from sums in double, by the sizes of what is added up.
+static double error_of(work *w, tc_numerics numerics) {
+    enum { SOME = 500 };
+    int m = jobs[w->job].m, n = jobs[w->job].n, k = jobs[w->job].k;
+    form how = jobs[w->job].form;
+    tc_tensor y = multiply(w, numerics, 1);
+    tc_read(y, w->out, (size_t)m * (size_t)n * sizeof *w->out);
+    double all = 0;
+    for (int i = 0; i < SOME; i++) {
+        size_t r = (size_t)i * 7919 % (size_t)m, c = (size_t)i * 104729 % (size_t)n;
+        double sum = 0, size = 0;
+        for (size_t e = 0; e < (size_t)k; e++) {
+            double a = w->a[how == LEFT_TURNED ? e * (size_t)m + r : r * (size_t)k + e],
+                   b = w->b[0][how == TURNED ? c * (size_t)k + e : e * (size_t)n + c];
+            sum += a * b, size += a * b < 0 ? -a * b : a * b;
+        }
+        double far = w->out[r * (size_t)n + c] - sum;
+        all += (far < 0 ? -far : far) / size / SOME;
+    }
+    tc_free(y);
+    return all;
 }
 
 static void run_peer(void *user) {
@@ -166,15 +197,19 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
         if (strncmp(jobs[i].name, names, strlen(names))) continue;
         open_job(&w, i);
-        bench_side sides[2] = {{run_ours, &w, 0}, {run_peer, &w, 0}};
-        bench_interleave(sides, w.peer ? 2 : 1, 2 * BENCH_ROUNDS + 1);
+        bench_side sides[3] = {{run_ours, &w, 0}, {run_fast, &w, 0}, {run_peer, &w, 0}};
+        bench_interleave(sides, w.peer ? 3 : 2, 2 * BENCH_ROUNDS + 1);
         bench_check(w.tc);
         double flops = 2.0 * jobs[i].m * jobs[i].n * jobs[i].k;
-        missed += bench_row(jobs[i].name, sides[0].ns, w.peer ? sides[1].ns : -1,
-                            w.peer ? sides[1].ns / sides[0].ns : -1,
+        missed += bench_row(jobs[i].name, sides[0].ns, w.peer ? sides[2].ns : -1,
+                            w.peer ? sides[2].ns / sides[0].ns : -1,
                             w.peer ? BENCH_AT_LEAST : BENCH_NO_BAR, jobs[i].bar);
-        printf("  %.0f GFLOP/s, weights at %.1f GB/s\n", flops / sides[0].ns,
-               4.0 * jobs[i].n * jobs[i].k / sides[0].ns);
+        printf(
+            "  %.0f GFLOP/s, weights at %.1f GB/s; fast numerics: %.2f of the speed, %.2f of "
+            "the error\n",
+            flops / sides[0].ns, 4.0 * jobs[i].n * jobs[i].k / sides[0].ns,
+            sides[0].ns / sides[1].ns,
+            error_of(&w, TC_NUMERICS_FAST) / error_of(&w, TC_NUMERICS_STRICT));
         close_job(&w);
     }
     tc_close(w.tc);

@@ -51,7 +51,7 @@ enum {
     TC__THIRDS_COLUMNS = 128,           //   and columns,
     TC__THIRDS_TALL = 384,              //   rows of an item,
     TC__THIRDS_WIDE = 512,              //   its columns at most,
-    TC__THIRDS_NARROW = 128,            //   and at least,
+    TC__THIRDS_NARROW = 64,             //   and at least,
     TC__THIRDS_SUMS = 1 << 18,          //   both, where rows are whole,
     TC__THIRDS_SLICE = 192,             //   k of a slice
     TC__THIRDS_STAY = 1 << 21,          //   words of panels that stay

@@ -15,11 +15,37 @@ static int tc__contract_thirds(const tc__contract *q, int64_t m) {
            (!tc__has_windows(g, q->lanes) || tc__is_plain(g, tc__right_of(g)));
 }
 
+// Rows and columns of an item: where there would be fewer items than threads, columns are fewer, then rows. Gives
+// the blocks of rows.
+static int64_t tc__thirds_items(tc__contract *q, int64_t m) {
+    const tc__group *g = q->g;
+    int64_t cols = tc__ix_hi(g->body.ix, g->shape.cols), most = TC__THIRDS_TALL,
+            wide = TC__THIRDS_WIDE, threads = g->target.threads;
+    if (q->phases > 1) // rows are whole
+        while (most > q->rows && most > TC__THIRDS_SUMS / cols) most /= 2;
+    int64_t blocks = (m + most - 1) / most;
+    if (tc__ix_is_const(g->shape.cols) && tc__ix_is_const(g->shape.batch)) {
+        int64_t batch = tc__ix_value(g->shape.batch), others = tc__ix_times(blocks, batch),
+                items = (threads * 2 + others - 1) / others, pieces = (cols - 1) / wide + 1;
+        if (pieces < items) pieces = items;
+        wide = tc__padded((cols + pieces - 1) / pieces, q->width);
+        if (wide < TC__THIRDS_NARROW) wide = TC__THIRDS_NARROW;
+        pieces = q->phases > 1 ? 1 : (cols - 1) / wide + 1;
+        while (tc__ix_times(blocks * pieces, batch) < threads &&
+               m / (blocks + 1) >= q->rows)
+            blocks++;
+    }
+    q->grain = tc__padded((m + blocks - 1) / blocks, q->rows);
+    if (q->grain > m) q->grain = m;
+    q->wide = tc__ix_const(wide);
+    if (q->phases > 1 || cols <= wide) q->wide = g->shape.cols;
+    return blocks;
+}
+
 // Items, and what packs their operands.
 static void tc__thirds_plan(tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
     tc__ixpool *x = g->body.ix;
-    int64_t most = TC__THIRDS_TALL, wide = TC__THIRDS_WIDE;
     q->dot.thirds = q->dot.tiles = 1, q->dot.each = 2;
     q->dot.left = q->dot.right = TC_BF16;
     q->right = TC__RIGHT_NODES, q->left_nodes = 1;
@@ -27,24 +53,7 @@ static void tc__thirds_plan(tc__contract *q, int64_t m) {
     int64_t depth = tc__ix_value(q->depth),
             slices = (depth + TC__THIRDS_SLICE - 1) / TC__THIRDS_SLICE;
     q->slice = tc__padded((depth + slices - 1) / slices, 2 * TC__DOT_TILE);
-    if (q->phases > 1) { // rows are whole
-        int64_t cols = tc__ix_hi(x, g->shape.cols);
-        while (most > q->rows && most > TC__THIRDS_SUMS / cols) most /= 2;
-    }
-    int64_t blocks = (m + most - 1) / most;
-    q->grain = tc__padded((m + blocks - 1) / blocks, q->rows);
-    if (q->grain > m) q->grain = m;
-    if (tc__ix_is_const(g->shape.cols) && tc__ix_is_const(g->shape.batch)) {
-        int64_t cols = tc__ix_value(g->shape.cols),
-                others = tc__ix_times(blocks, tc__ix_value(g->shape.batch)),
-                items = ((int64_t)g->target.threads * 2 + others - 1) / others,
-                pieces = (cols - 1) / wide + 1;
-        if (pieces < items) pieces = items;
-        wide = tc__padded((cols + pieces - 1) / pieces, q->width);
-        if (wide < TC__THIRDS_NARROW) wide = TC__THIRDS_NARROW;
-    }
-    q->wide = tc__ix_const(wide);
-    if (q->phases > 1 || tc__ix_hi(x, g->shape.cols) <= wide) q->wide = g->shape.cols;
+    int64_t blocks = tc__thirds_items(q, m);
     tc__contract_blocks(q);
     int64_t all =
         tc__ix_is_const(q->wide_padded) ? tc__ix_value(q->wide_padded) : INT32_MAX;
