@@ -3338,7 +3338,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xd52b9d022148810fu
+#define TC__BUILD_ID 0xb3f98bdf83dc7bdau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8506,6 +8506,12 @@ typedef struct tc__spot{
 tc__spot_kind kind;
 uint32_t memory,node;
 }tc__spot;
+typedef struct tc__known{
+int tf32;
+int panel;
+const uint8_t*constant;
+uint32_t externals;
+}tc__known;
 typedef struct tc__graph{
 tc_ctx*ctx;
 tc__ixpool*ix;
@@ -8522,7 +8528,7 @@ uint32_t placed;
 const struct tc__step*from;
 int device;
 int devices;
-int tf32;
+tc__known known;
 }tc__graph;
 typedef enum tc__bind{
 TC__BIND_WORKER,
@@ -25743,6 +25749,78 @@ for(int i=0;i<2;i++)tc__free(w->ctx,r.copy[i],n*sizeof*r.copy[i]);
 TC__VEC_FREE(w->ctx,r.attended);
 return ok;
 }
+// ---- gen/pass/laid.c
+enum{
+TC__LAID_RESULTS=16,
+TC__LAID_PLACES=32,
+TC__LAID_COPY=2
+};
+static const int64_t tc__laid_turn[]={0,2,1};
+static int tc__is_constant(const tc__graph*g,const tc__node*n){
+while(n->op==TC_OP_RESHAPE)n=tc__operand(g,n,0);
+return n->op==TC_OP_INPUT&&n->attr[TC__INPUT_EXTERNAL]>=0&&
+n->attr[TC__INPUT_EXTERNAL]<(int64_t)g->known.externals&&
+g->known.constant[n->attr[TC__INPUT_EXTERNAL]];
+}
+static int tc__laid_weight(const tc__graph*g,const tc__windowed*w){
+int64_t panel=g->known.panel;
+return panel&&w->results%panel==0&&tc__is_constant(g,w->weight);
+}
+static int64_t tc__laid_inside(const tc__windowed*w,int d){
+int64_t room=tc__ix_value(w->image->dims[2+d])-1+w->low[d]-
+(w->size[d]-1)*w->dilation[d],
+first=(w->low[d]+w->stride[d]-1)/w->stride[d],
+end=room<0?0:room/w->stride[d]+1,most=tc__ix_value(w->out[d]);
+if(end>most)end=most;
+return end>first?end-first:0;
+}
+static int tc__laid_image(const tc__windowed*w){
+int64_t taps=w->size[0]*w->size[1],elements=1,
+cut=tc__windowed_places(w)-tc__laid_inside(w,0)*tc__laid_inside(w,1);
+for(int d=0;d<2;d++)
+elements*=tc__ix_value(w->image->dims[2+d])+w->low[d]+w->high[d];
+return cut*taps>elements/TC__LAID_COPY;
+}
+static int tc__laid_form(const tc__graph*g,const tc__node*n,tc__windowed*w){
+if(n->op!=TC_OP_MATMUL||n->device||n->dtype!=TC_F32||
+!tc__windowed_form(g,n,w)||w->groups!=1||!tc__windowed_is_known(w))
+return 0;
+return w->results>=TC__LAID_RESULTS&&tc__windowed_places(w)>=TC__LAID_PLACES&&
+(tc__laid_weight(g,w)||tc__laid_image(w));
+}
+static int tc__wants_laid(const tc__graph*g,const tc__node*n){
+tc__windowed w;
+return tc__laid_form(g,n,&w);
+}
+static tc__node*tc__laid(tc__graph*g,tc__node*a){
+return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
+}
+static tc__node*tc__laid_panels(tc__graph*g,const tc__windowed*w){
+const tc__node*of=w->weight;
+int64_t panel=g->known.panel;
+tc__ix dims[]={tc__ix_const(w->results/panel),tc__ix_const(panel),of->dims[3]};
+tc__node*a=tc__make_reshape(g,g->node.at[of->id],3,dims);
+a=tc__laid(g,tc__windowed_permute(g,a,tc__laid_turn));
+a=tc__windowed_permute(g,a,tc__laid_turn);
+return a?tc__make_reshape(g,a,4,of->dims):NULL;
+}
+static tc__node*tc__laid_border(tc__graph*g,tc__windowed*w){
+tc__node*a=g->node.at[w->image->id];
+for(int d=0;d<2&&a;d++){
+a=tc__windowed_pad(g,a,2+d,w->low[d],w->high[d],1);
+w->low[d]=w->high[d]=0;
+}
+return tc__laid(g,a);
+}
+static tc__node*tc__rule_laid(tc__graph*g,const tc__node*n){
+tc__windowed w;
+if(!tc__laid_form(g,n,&w))return NULL;
+tc__node*weight=
+tc__laid_weight(g,&w)?tc__laid_panels(g,&w):g->node.at[w.weight->id],
+*image=tc__laid_image(&w)?tc__laid_border(g,&w):g->node.at[w.image->id];
+return weight&&image?tc__windowed_product(g,&w,weight,image):NULL;
+}
+static int tc__pass_laid(tc__rewrite*w){return tc__rewrite_each(w,tc__rule_laid);}
 // ---- gen/pass/winograd.c
 enum{TC__WINOGRAD_TAPS=3,TC__WINOGRAD_OUT=4,TC__WINOGRAD_TILE=6};
 static const double tc__winograd_image[6][6]={{4,0,-5,0,1,0},{0,-4,-4,1,1,0},
@@ -25828,9 +25906,6 @@ a=tc__winograd_along(g,a,first,matrix,rows);
 a=tc__winograd_along(g,a,second,matrix,rows);
 return a?tc__make1(g,TC_OP_UNROLLED,a,a->rank,a->dims,&mask,1):NULL;
 }
-static tc__node*tc__winograd_laid(tc__graph*g,tc__node*a){
-return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
-}
 static tc__node*tc__winograd_tiled(tc__graph*g,const tc__windowed*w){
 static const int64_t last[]={0,2,3,1},tile[]={4,5,0,1,2,3};
 tc__windowed of=*w;
@@ -25844,7 +25919,7 @@ a=tc__windowed_pad(g,a,1+d,w->low[d],all-tc__ix_value(a->dims[1+d]),1);
 of.out[d]=tc__ix_const(count),of.size[d]=TC__WINOGRAD_TILE;
 of.stride[d]=TC__WINOGRAD_OUT,tiles=tc__ix_mul(g->ix,tiles,of.out[d]);
 }
-a=tc__winograd_laid(g,a);
+a=tc__laid(g,a);
 a=tc__windowed_windows(g,&of,a,0,1);
 a=tc__windowed_windows(g,&of,a,1,2);
 a=tc__windowed_permute(g,a,tile);
@@ -25852,16 +25927,27 @@ a=tc__winograd_square(g,a,0,1,tc__winograd_image,TC__WINOGRAD_TILE);
 tc__ix dims[]={squares,tiles,tc__ix_const(w->channels)};
 return tc__make_reshape(g,a,3,dims);
 }
+static tc__node*tc__winograd_panels(tc__graph*g,const tc__windowed*w,tc__node*a){
+static const int64_t turn[]={0,2,1,3};
+int64_t panel=g->known.panel,squares=TC__WINOGRAD_TILE*TC__WINOGRAD_TILE,
+apart[]={squares,w->channels,w->results/panel,panel},
+flat[]={squares,w->channels,w->results};
+a=a?tc__windowed_reshape(g,a,4,apart):NULL;
+a=tc__laid(g,tc__windowed_permute(g,a,turn));
+a=tc__windowed_permute(g,a,turn);
+return a?tc__windowed_reshape(g,a,3,flat):NULL;
+}
 static tc__node*tc__winograd_factors(tc__graph*g,const tc__windowed*w){
 static const int64_t taps[]={0,2,3,1},turned[]={1,2,0};
 int64_t size[]={w->results,w->channels,TC__WINOGRAD_TAPS,TC__WINOGRAD_TAPS},
 flat[]={w->results,TC__WINOGRAD_TILE*TC__WINOGRAD_TILE,w->channels};
 tc__node*a=g->node.at[w->weight->id];
 while(a->op==TC_OP_RESHAPE)a=tc__operand(g,a,0);
-a=tc__windowed_reshape(g,tc__winograd_laid(g,a),4,size);
+a=tc__windowed_reshape(g,tc__laid(g,a),4,size);
 a=tc__windowed_permute(g,a,taps);
 a=tc__winograd_square(g,a,1,2,tc__winograd_weight,TC__WINOGRAD_TILE);
-return tc__windowed_permute(g,a?tc__windowed_reshape(g,a,3,flat):NULL,turned);
+a=tc__windowed_permute(g,a?tc__windowed_reshape(g,a,3,flat):NULL,turned);
+return tc__laid_weight(g,w)?tc__winograd_panels(g,w,a):a;
 }
 static tc__node*tc__winograd_results(tc__graph*g,const tc__windowed*w,tc__node*a){
 static const int64_t tile[]={2,3,0,4,1,5},first[]={0,3,1,2};
@@ -25955,7 +26041,7 @@ tc__ops[op].kind==TC__KIND_BINARY&&op==TC_OP_LT?(int)TC_BOOL:b->dtype;
 return tc__make_alu(g,op,dtype,in,c?3:2);
 }
 static tc__node*tc__channels_rounded(tc__graph*g,tc__node*a){
-if(!a||a->dtype!=TC_F32||!g->tf32)return a;
+if(!a||a->dtype!=TC_F32||!g->known.tf32)return a;
 tc__node*far=tc__channels_alu(g,TC_OP_MUL,a,tc__make_number(g,a,8193),NULL);
 tc__node*rest=tc__channels_alu(g,TC_OP_SUB,far,a,NULL);
 tc__node*lead=tc__channels_alu(g,TC_OP_SUB,far,rest,NULL);
@@ -25968,7 +26054,7 @@ a=tc__channels_rounded(g,a);
 if(!a)return NULL;
 int64_t c=tc__ix_value(a->dims[a->rank-1]),
 line=tc__channels_line(a->dtype)/(1+half);
-if(a->dtype==TC_F32&&!g->tf32)line=TC__CHANNELS_ACCESS/4;
+if(a->dtype==TC_F32&&!g->known.tf32)line=TC__CHANNELS_ACCESS/4;
 a=tc__channels_pad(g,a,a->rank-1,0,(c+line-1)/line*line-c);
 return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
 }
@@ -26216,7 +26302,8 @@ from=tc__operand(g,from,0);
 return a->dtype==TC_F32&&from->op!=TC_OP_EXPAND&&from->op!=TC_OP_LAID;
 }
 static int tc__wants_rounded(const tc__graph*g,const tc__node*n){
-if(n->op!=TC_OP_MATMUL||!g->tf32||n->loop||!n->device||n->dtype!=TC_F32)
+if(n->op!=TC_OP_MATMUL||!g->known.tf32||n->loop||!n->device||
+n->dtype!=TC_F32)
 return 0;
 const tc__node*a=tc__operand(g,n,0),*b=tc__operand(g,n,1);
 int64_t rows=tc__rounded_size(n,2),cols=tc__rounded_size(n,1),
@@ -26359,6 +26446,7 @@ static const tc__pass tc__passes[]={
 {"rescore",tc__pass_rescore,tc__wants_rescore,TC__ROUNDS_DEVICES},
 {"moments",tc__pass_moments,tc__wants_moments,TC__ROUNDS_DEVICES},
 {"winograd",tc__pass_winograd,tc__wants_winograd,TC__ROUNDS_FAST},
+{"laid",tc__pass_laid,tc__wants_laid,0},
 {"channels",tc__pass_channels,tc__wants_channels,TC__ROUNDS_DEVICES},
 {"layouts",tc__pass_layouts,tc__wants_layouts,TC__ROUNDS_DEVICES},
 {"rounded",tc__pass_rounded,tc__wants_rounded,TC__ROUNDS_DEVICES},
@@ -26420,7 +26508,7 @@ uint32_t*outputs,size_t n_outputs){
 tc__graph_close(to);
 w->to=to;
 int ok=tc__graph_open(to,w->ctx,w->from->ix);
-to->tf32=w->from->tf32;
+to->known=w->from->known;
 if(!ok||!tc__loops_copy(to,w->from)||!p->run(w)||!tc__composites_carry(w)||
 w->from->ix->failed)
 return 0;
@@ -29085,12 +29173,18 @@ static int tc__views_windows(const tc__graph*g,const tc__node*n){
 while(n->op==TC_OP_RESHAPE||n->op==TC_OP_PERMUTE)n=tc__operand(g,n,0);
 return n->op==TC_OP_WINDOW;
 }
+static int tc__is_panels(const tc__graph*g,const tc__node*n){
+static const int64_t turn[]={0,2,1};
+return n->rank==3&&!memcmp(n->attr,turn,sizeof turn)&&
+tc__operand(g,n,0)->op==TC_OP_LAID;
+}
 static const tc__node*tc__turned_weight(const tc__graph*g,const tc__node*p){
 const tc__node*weight=tc__operand(g,p,0),*n;
 while(weight->op==TC_OP_EXPAND)weight=tc__operand(g,weight,0);
 if(p->device||!tc__views_windows(g,tc__operand(g,p,1)))return NULL;
 for(n=weight;n->op==TC_OP_RESHAPE;n=tc__operand(g,n,0))
-if(tc__regroups(g,n)&&tc__operand(g,n,0)->op==TC_OP_PERMUTE)return weight;
+if(tc__regroups(g,n)&&tc__operand(g,n,0)->op==TC_OP_PERMUTE)
+return tc__is_panels(g,tc__operand(g,n,0))?NULL:weight;
 return NULL;
 }
 static int tc__is_of_output(const tc__schedule*s,const uint8_t*output,
@@ -33292,7 +33386,7 @@ while(n->op==TC_OP_PERMUTE||n->op==TC_OP_RESHAPE)n=tc__operand(g,n,0);
 return n->op==TC_OP_LAID&&n->dtype==TC_F32;
 }
 static void tc__fold_rounded(const tc__graph*g,tc__group*k){
-if(k->shape.kind!=TC__CONTRACTION||!g->tf32||k->shape.prologue||
+if(k->shape.kind!=TC__CONTRACTION||!g->known.tf32||k->shape.prologue||
 tc__count_op(k,TC_OP_CONTRACT)!=1)
 return;
 for(size_t i=0;i<k->covers.count;i++){
@@ -36091,6 +36185,8 @@ TC__CONTRACT_TALL=256,
 TC__CONTRACT_TALL_COLUMNS=512,
 TC__CONTRACT_TALL_WIDTH=256,
 TC__CONTRACT_PAGE=4096,
+TC__CONTRACT_PANEL_ROWS=
+64,
 TC__CONTRACT_KEPT=7,
 TC__CONTRACT_KEPT_BYTES=1<<20,
 TC__CONTRACT_ROWS=4,
@@ -36128,6 +36224,8 @@ int64_t wide_most;
 tc__ix m,row_blocks,col_blocks,depth;
 tc__ix pack_at,left_at,tile_at,flip_at,bytes;
 tc__ix table_at,edge_at;
+int panel;
+int rows_lie;
 int few;
 int64_t period;
 int number;
@@ -36223,7 +36321,28 @@ wide=tc__padded(wide,step);
 q->wide_most=wide<n?wide:n;
 q->wide=tc__ix_const(q->wide_most);
 }
+static int tc__contract_rows_lie(const tc__contract*q){
+const tc__group*g=q->g;
+if(q->right!=TC__RIGHT_WINDOWS||tc__ix_value(q->m)%q->width)return 0;
+tc__ix at=g->body.node.at[tc__left_of(g)]->attr[TC__LOAD_INDEX];
+return tc__ix_equals(tc__ix_run(g->body.ix,at,TC__DEPTH).stride,q->width)&&
+tc__access_along(g,at,TC__ROW,q->width)==TC__CONTIGUOUS;
+}
+static void tc__window_share(tc__contract*q,int64_t m){
+int threads=q->g->target.threads<2?2:q->g->target.threads;
+if(q->few||!tc__ix_is_const(q->g->shape.cols)||!tc__ix_is_const(q->g->shape.batch))
+return;
+int64_t cols=tc__ix_value(q->g->shape.cols),panels=(m+q->width-1)/q->width,
+pieces=(cols+q->wide_most-1)/q->wide_most,
+others=tc__ix_times(pieces,tc__ix_value(q->g->shape.batch)),
+items=2*(int64_t)threads*TC__CONTRACT_WINDOW_ITEMS,
+blocks=q->rows_lie?(items+others-1)/others:threads;
+if(blocks>panels)blocks=panels;
+int64_t share=(panels+blocks-1)/blocks*q->width;
+if(share<q->grain)q->grain=share;
+}
 static void tc__window_sizes(tc__contract*q,int64_t m){
+q->rows_lie=tc__contract_rows_lie(q);
 if(q->few){
 tc__few_windows_sizes(q,m);
 return;
@@ -36280,6 +36399,27 @@ static int64_t tc__columns_cost(const tc__contract*q,int64_t cols,int v){
 static const int each[]={0,0,125,108,100};
 return tc__padded(cols,v*q->lanes)*(tc__contract_has_32(q)?each[v]:1);
 }
+static int tc__contract_panel(const tc__contract*q){
+const tc__group*g=q->g;
+uint32_t right=tc__right_of(g);
+tc__ix at=g->body.node.at[right]->attr[TC__LOAD_INDEX];
+if(q->cls!=TC__CLASS_f32||q->dot.each>1||q->number||g->target.keeps||
+!tc__is_plain(g,right)||!tc__ix_is_const(g->shape.cols)||
+!tc__ix_is_const(q->depth)||tc__contract_phases(g)>1||
+tc__has_windows(g,q->lanes))
+return 0;
+int panel=tc__contract_has_32(q)?4*q->lanes:2*q->lanes;
+return tc__ix_equals(tc__ix_run(g->body.ix,at,TC__DEPTH).stride,panel)&&
+tc__ix_value(g->shape.cols)%panel==0&&
+tc__access_along(g,at,TC__COL,panel)==TC__CONTIGUOUS
+?panel
+:0;
+}
+static void tc__contract_panel_sizes(tc__contract*q,int64_t m){
+int64_t blocks=(m+TC__CONTRACT_PANEL_ROWS-1)/TC__CONTRACT_PANEL_ROWS;
+if(!q->slice)q->slice=tc__ix_value(q->depth);
+if(!q->tall&&m<INT64_MAX)q->grain=(m+blocks-1)/blocks;
+}
 static void tc__contract_block(tc__contract*q){
 int wide=tc__contract_is_wide(q),most=tc__contract_is_pair(q)?6:12;
 int64_t cols=tc__ix_is_const(q->g->shape.cols)?tc__ix_value(q->g->shape.cols):0;
@@ -36317,7 +36457,8 @@ return;
 }
 if(tc__contract_has_32(q))most*=2;
 q->rows=wide?3:6;
-for(int rows=q->rows;rows>=4-wide&&q->grain<TC__CONTRACT_GRAIN;rows--)
+for(int rows=q->rows;
+rows>=4-wide&&(q->panel||q->grain<TC__CONTRACT_GRAIN);rows--)
 if(tc__padded(q->grain,rows)<tc__padded(q->grain,q->rows))q->rows=rows;
 if(q->grain<q->rows)q->rows=(int)q->grain;
 int most_vectors=most/q->rows>4?4:most/q->rows,vectors=most_vectors;
@@ -36326,7 +36467,7 @@ if(tc__columns_cost(q,cols,v)<tc__columns_cost(q,cols,vectors))vectors=v;
 if(q->rows==6&&most==12&&cols&&
 tc__padded(cols,3*q->lanes)<tc__padded(cols,vectors*q->lanes))
 q->rows=4,vectors=3;
-q->width=vectors*q->lanes;
+q->width=q->panel?q->panel:vectors*q->lanes;
 }
 static int64_t tc__contract_share(const tc__contract*q,int most){
 int threads=q->g->target.threads<2?2:q->g->target.threads;
@@ -36469,7 +36610,7 @@ q->bytes=at;
 int windows=q->right==TC__RIGHT_WINDOWS;
 int64_t tall=tc__padded(q->grain,windows?q->width:q->flip?q->lanes:q->rows);
 int one=q->flip||q->streams||q->late||q->tall;
-tc__ix panels=q->turns?tc__ix_const(0)
+tc__ix panels=q->turns||q->rows_lie||q->lies?tc__ix_const(0)
 :windows||q->dot.turned?tc__ix_const(tall)
 :one?tc__ix_const(q->width)
 :q->wide_padded;
@@ -36640,6 +36781,7 @@ return q->right==TC__RIGHT_NODES&&tc__contract_packs_values(q)&&!q->apart&&
 tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH);
 }
 static int tc__contract_lies(const tc__contract*q){
+if(q->panel)return q->panel==q->width;
 return q->tall&&q->right==TC__RIGHT_NODES&&tc__contract_may_lie(q)&&
 tc__ix_value(q->g->shape.cols)%q->width==0&&tc__ix_is_const(q->wide)&&
 tc__ix_value(q->wide)%q->width==0;
@@ -36682,7 +36824,9 @@ return 0;
 return m>=TC__THIRDS_ROWS&&m<INT64_MAX&&tc__ix_is_const(tc__depth_of(g))&&
 tc__ix_lo(x,tc__depth_of(g))>=TC__THIRDS_DEEP&&
 tc__ix_lo(x,g->shape.cols)>=TC__THIRDS_COLUMNS&&
-(!tc__has_windows(g,q->lanes)||tc__is_plain(g,tc__right_of(g)));
+(!tc__has_windows(g,q->lanes)||tc__is_plain(g,tc__right_of(g)))&&
+(tc__contract_along(q,TC__AT_RIGHT,TC__COL)||
+tc__contract_along(q,TC__AT_RIGHT,TC__DEPTH));
 }
 static int64_t tc__thirds_items(tc__contract*q,int64_t m){
 const tc__group*g=q->g;
@@ -36784,13 +36928,17 @@ q.slice=q.turns?0
 :q.late?TC__CONTRACT_LATE_SLICE<<(q.split!=0)
 :tc__contract_slice(&q,m);
 q.tall=tc__contract_is_tall(&q,m);
+q.panel=tc__contract_panel(&q);
 q.grain=q.tall?tc__contract_tall_grain(&q,m)
 :q.slice?tc__contract_slice_grain(&q,m)
 :tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
 if(q.dot.turned||q.turns||q.late||q.grain>m)q.grain=m;
+if(q.panel)tc__contract_panel_sizes(&q,m);
 q.left_nodes=!tc__is_plain(g,tc__left_of(g));
 if(tc__has_windows(g,q.lanes)){
 q.right=TC__RIGHT_WINDOWS,q.few=!tc__has_many_windows(g);
+}else if(q.panel){
+q.right=TC__RIGHT_NODES;
 }else if(q.turns){
 q.right=TC__RIGHT_COLUMNS;
 }else if(q.adjacent){
@@ -36809,7 +36957,7 @@ int64_t rows=tc__contract_all_columns(&q,m);
 if(rows)q.grain=rows,q.all_columns=1;
 tc__contract_block(&q);
 if(q.right==TC__RIGHT_WINDOWS)
-tc__window_sizes(&q,m);
+tc__window_sizes(&q,m),tc__window_share(&q,m);
 else
 tc__contract_columns(&q);
 tc__contract_blocks(&q);
@@ -37648,6 +37796,49 @@ tc__line(p);
 tc__put(p->out,"panel += %d;\n",q->width);
 tc__print_digits_close(p,&d);
 }
+// ---- gen/kernel/print_lying.c
+static int tc__contract_unroll(const tc__contract*q){
+return q->lanes>(int)TC__VECTOR&&!q->streams?4:1;
+}
+static int tc__contract_line(const tc__contract*q){
+return 64/(int)tc__dtypes[q->dtype].bytes;
+}
+static int tc__contract_ahead(const tc__contract*q){
+int steps=tc__contract_unroll(q),lines=steps*q->width/tc__contract_line(q);
+int64_t rows=q->panel?q->grain:q->wide_most,
+blocks=(rows+q->rows-1)/q->rows;
+return(q->rows_lie||(q->panel&&q->lies))&&q->slice&&steps>1
+?(int)((lines+blocks-1)/blocks)
+:0;
+}
+static void tc__print_lying_panel(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,tc__right_of(p->g));
+tc__ixpool*x=p->g->body.ix;
+tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
+tc__line(p);
+tc__put(p->out,"const tc_i64 c = p, r = r0;\n");
+tc__line(p);
+tc__put(p->out,"(void)r;\n");
+tc__line(p);
+tc__put(p->out,"const %s *panel = ",tc__panel_type(p,q));
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],
+k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
+:n->attr[TC__LOAD_INDEX]);
+if(q->slice)
+tc__put(p->out," + k0 * %lld",(long long)tc__contract_stride(q,n->id,0));
+tc__put(p->out,";\n");
+}
+static void tc__print_ahead(tc__printer*p,const tc__contract*q,const char*at,
+const char*behind){
+int lines=tc__contract_ahead(q),steps=tc__contract_unroll(q);
+long long share=(long long)(q->slice/steps*lines*tc__contract_line(q)),
+all=(long long)q->slice*q->width;
+tc__line(p);
+tc__put(p->out,
+"const %s *ahead = %s < %lld ? panel + %s * %d + %s / %d * %lld : panel;\n",
+p->d->scalar[q->cls],at,(all+share-1)/share*q->rows,behind,q->width,
+at,q->rows,share);
+}
 // ---- gen/kernel/print_matmul.c
 typedef enum tc__sum_line{TC__SUM_NEW,TC__SUM_ADD,TC__SUM_STORE}tc__sum_line;
 static void tc__contract_sums(tc__printer*p,const tc__contract*q,int i,
@@ -37686,9 +37877,6 @@ i,j,cls,i,j);
 static int tc__contract_is_crowded(const tc__contract*q){
 int vectors=q->width/q->lanes;
 return q->lanes>(int)TC__VECTOR&&q->rows*vectors+vectors+q->rows>30;
-}
-static int tc__contract_unroll(const tc__contract*q){
-return q->lanes>(int)TC__VECTOR&&!q->streams?4:1;
 }
 static int tc__contract_has_rest(const tc__contract*q){
 int steps=tc__contract_unroll(q);
@@ -37749,6 +37937,11 @@ tc__block_close(p);
 }
 tc__line(p);
 tc__put(p->out,steps>1?"panel += %d * next;\n":"panel += next;\n",steps);
+for(int i=0;i<tc__contract_ahead(q)&&steps>1;i++){
+tc__line(p);
+tc__put(p->out,"__builtin_prefetch(ahead, 0, 2), ahead += %d;\n",
+tc__contract_line(q));
+}
 tc__block_close(p);
 }
 static void tc__print_split_step(tc__printer*p,const tc__contract*q,int rest){
@@ -37814,7 +38007,8 @@ static void tc__print_contract_block(tc__printer*p,const tc__contract*q,
 const char*symbol){
 const char*type=p->d->scalar[tc__operand_class(q)];
 int windows=q->right==TC__RIGHT_WINDOWS;
-char to[30]="";
+char to[30]="",ahead[40]="";
+if(tc__contract_ahead(q))snprintf(ahead,sizeof ahead,"const %s *ahead, ",type);
 if(q->dot.tiles){
 tc__print_tiles_block(p,q,symbol);
 return;
@@ -37826,7 +38020,7 @@ p->out,
 "*panel,\n"
 "        %stc_i64 depth, %s *%s%s)",
 symbol,type,to,tc__panel_type(p,q),
-q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":"",p->d->scalar[q->cls],
+q->right==TC__RIGHT_IN_PLACE?"tc_i64 next, ":ahead,p->d->scalar[q->cls],
 windows?"const *out, tc_i64 behind":"tile, tc_i64 step",tc__block_rest(q));
 tc__block_open(p);
 if(q->right!=TC__RIGHT_IN_PLACE){
@@ -38087,21 +38281,6 @@ p->axis=TC__COL;
 tc__block_close(p);
 tc__free(p->out->ctx,mark,p->g->body.node.count*sizeof*mark);
 }
-static void tc__print_lying_panel(tc__printer*p,const tc__contract*q){
-const tc__node*n=tc__body(p,tc__right_of(p->g));
-tc__ixpool*x=p->g->body.ix;
-tc__ix k=tc__ix_find_var(x,n->attr[TC__LOAD_INDEX],TC__DEPTH);
-tc__line(p);
-tc__put(p->out,"const tc_i64 c = p, r = r0;\n");
-tc__line(p);
-tc__put(p->out,"(void)r;\n");
-tc__line(p);
-tc__put(p->out,"const %s *panel = ",tc__panel_type(p,q));
-tc__put_at(p,n->attr[TC__LOAD_BUFFER],
-k?tc__ix_subst(x,n->attr[TC__LOAD_INDEX],k,tc__ix_const(0))
-:n->attr[TC__LOAD_INDEX]);
-tc__put(p->out," + k0 * %lld;\n",(long long)tc__contract_stride(q,n->id,0));
-}
 static void tc__print_slice_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 tc__print_pointers(p,q,1,(int)tc__padded(q->grain,q->rows),"r0","r1");
@@ -38116,7 +38295,12 @@ if(q->tall&&!q->lies)tc__print_packed(p,q);
 tc__line(p);
 tc__put(p->out,"for (tc_i64 i = 0; i < r1 - r0; i += %d)",q->rows);
 tc__block_open(p);
+if(tc__contract_ahead(q)){
+tc__print_ahead(p,q,"i","depth");
+tc__print_block_call(p,q,symbol,"x + i, panel, ahead, k1 - k0","i");
+}else{
 tc__print_block_call(p,q,symbol,"x + i, panel, k1 - k0","i");
+}
 tc__block_close(p);
 tc__block_close(p);
 }
@@ -38198,6 +38382,9 @@ tc__put(p->out,"for (tc_i64 i = r0; i < r1; i += %d)",q->rows);
 tc__block_open(p);
 tc__print_pointers(p,q,1,q->rows,"i","r1");
 tc__print_panels_loop(p,q);
+if(q->lies)
+tc__print_lying_panel(p,q);
+else
 tc__print_panel(p,q,"const ");
 if(q->right==TC__RIGHT_IN_PLACE){
 tc__line(p);
@@ -38515,7 +38702,7 @@ static void tc__print_windows_pack(tc__printer*p,const tc__contract*q){
 tc__contract whole=*q;
 whole.slice=0;
 tc__pack_open(p,q,"block");
-tc__print_windows_panels(p,&whole);
+if(!q->rows_lie)tc__print_windows_panels(p,&whole);
 tc__print_tables(p);
 tc__pack_close(p,q,"block");
 }
@@ -38593,11 +38780,13 @@ snprintf(name,sizeof name,"number%u",i);
 tc__let_of_column(p,&d,name,tc__windows_test(n,i));
 }
 tc__line(p);
-tc__put(p->out,tests?"const tc_i64 p = ":"");
+if(tests)tc__put(p->out,"const tc_i64 p = ");
 for(uint32_t i=0;i<tests;i++)
 tc__put_inside(p,n,i,tc__of_depth(p->g->body.ix,tc__windows_test(n,i)));
-tc__put(p->out,tests?" ? inside++ : --border;\n":"");
+if(tests){
+tc__put(p->out," ? inside++ : --border;\n");
 tc__line(p);
+}
 tc__put(p->out,"window[p] = ");
 tc__put_buffer(p,n->attr[TC__LOAD_BUFFER]);
 tc__put(p->out," + ");
@@ -38678,6 +38867,18 @@ p->out,
 "1];\n",
 q->rows);
 }
+static void tc__print_windows_lying(tc__printer*p,const tc__contract*q){
+const tc__node*n=tc__body(p,tc__left_of(p->g));
+tc__ixpool*x=p->g->body.ix;
+const char*type=p->d->scalar[q->cls];
+tc__line(p);
+tc__put(p->out,"const tc_i64 r = r0 + i;\n");
+tc__line(p);
+tc__put(p->out,"const %s *panel = ",type);
+tc__put_at(p,n->attr[TC__LOAD_BUFFER],tc__without_depth(x,n->attr[TC__LOAD_INDEX]));
+tc__put(p->out,q->slice?" + k0 * %d;\n":";\n",q->width);
+if(tc__contract_ahead(q))tc__print_ahead(p,q,"p","deep");
+}
 static void tc__print_windows_blocks(tc__printer*p,const tc__contract*q,
 const char*symbol){
 int tests=tc__windows_tests(tc__windows_load(p))>0;
@@ -38685,7 +38886,7 @@ const char*first=q->slice?" + k0":"",*type=tc__table_type(p->g);
 if(q->slice)tc__print_slices(p);
 tc__line(p);
 tc__put(p->out,"const tc_i64 deep = %s;\n",tc__contract_deep(q));
-if(q->few)tc__print_windows_panels(p,q);
+if(q->few&&!q->rows_lie)tc__print_windows_panels(p,q);
 if(!q->few)tc__print_windows_cut(p,q);
 tc__line(p);
 tc__put(
@@ -38693,7 +38894,10 @@ p->out,
 "for (tc_i64 i = 0; i < r1 - r0; i += %d) for (tc_i64 p = 0; p < c1 - c0; p += %d)",
 q->width,q->rows);
 tc__block_open(p);
-if(q->few)tc__print_windows_ahead(p,q);
+if(q->rows_lie)
+tc__print_windows_lying(p,q);
+else if(q->few)
+tc__print_windows_ahead(p,q);
 if(!q->few&&q->slice&&tc__is_plain(p->g,tc__right_of(p->g)))
 tc__print_columns_ahead(p,q);
 tc__line(p);
@@ -38703,9 +38907,12 @@ q->few?first:"");
 else
 tc__put(p->out,"const %s *to = at%s;\n",type,first);
 tc__line(p);
-tc__put(p->out,"%s_block(window + p, to, pack + i * %s",symbol,
-q->few?"slice":"depth");
-if(q->slice&&!q->few)tc__put(p->out," + k0 * %d",q->width);
+tc__put(p->out,"%s_block(window + p, to, ",symbol);
+if(q->rows_lie)
+tc__put(p->out,tc__contract_ahead(q)?"panel, ahead":"panel");
+else
+tc__put(p->out,"pack + i * %s",q->few?"slice":"depth");
+if(q->slice&&!q->few&&!q->rows_lie)tc__put(p->out," + k0 * %d",q->width);
 tc__put(p->out,", deep, out + p, i * wide%s);\n",q->slice?", k0":"");
 tc__block_close(p);
 if(q->slice)tc__block_close(p);
@@ -38940,7 +39147,7 @@ tc__block_close(p);
 static void tc__print_areas(tc__printer*p,const tc__contract*q){
 tc__let_ix(p,"depth",q->depth);
 tc__let_ix(p,"wide",q->wide_padded);
-if(!q->turns&&!q->lies)
+if(!q->turns&&!q->lies&&!q->rows_lie)
 tc__let_scratch(p,q,q->slots>1?"kept":"pack",q->pack_at);
 tc__let_scratch(p,q,"tile",q->tile_at);
 if(q->slice)tc__let_ix(p,"slice",tc__ix_const(q->slice));
@@ -38979,7 +39186,8 @@ tc__let_ix(p,"row_blocks",q->row_blocks);
 tc__let_ix(p,"col_blocks",q->col_blocks);
 tc__let_ix(p,"rows",q->m);
 tc__print_areas(p,q);
-if(!q->flip&&!q->turns&&!q->late&&!q->tall&&(!q->dot.thirds||q->thirds_stay))
+if(!q->flip&&!q->turns&&!q->late&&!q->tall&&!q->lies&&
+(!q->dot.thirds||q->thirds_stay))
 tc__print_kept(p);
 tc__print_tiles_open(p,q->dot.tiles);
 tc__line(p);
@@ -39024,7 +39232,7 @@ tc__print_tiles_turned(p,q,symbol);
 return;
 }
 if(q->direct)tc__print_direct_base(p,q);
-if(!q->flip&&!q->late&&!q->tall)tc__print_packed(p,q);
+if(!q->flip&&!q->late&&!q->tall&&!q->lies)tc__print_packed(p,q);
 if(q->left_nodes&&!q->left_rows)tc__print_left(p,q);
 if(q->late){
 tc__print_late(p,q,symbol);
@@ -53351,12 +53559,23 @@ tc__arena_init(&p->arena,m->ctx);
 tc__ix_open(&p->ix,m->ctx);
 return 1;
 }
+static int tc__making_knows(tc__making*m){
+tc__program*p=m->p;
+tc__known*known=&m->recorded.known;
+size_t n=m->v->external.count;
+uint8_t*constant=TC__ANEW_ARRAY(&p->arena,uint8_t,n+1);
+if(!constant)return 0;
+for(size_t i=0;i<n;i++)constant[i]=m->v->external.at[i].constant!=0;
+known->constant=constant,known->externals=(uint32_t)n;
+known->tf32=p->allow_tf32;
+known->panel=TC__VECTOR<<(tc__cpu_of(m->ctx)&TC__CPU_AVX512F?3:1);
+return 1;
+}
 static int tc__making_draft(tc__making*m){
 tc__program*p=m->p;
 int ok=tc__graph_open(&p->graph,p->ctx,&p->ix)&&
 tc__graph_open(&m->recorded,p->ctx,&p->ix);
-m->recorded.tf32=p->allow_tf32;
-ok=ok&&tc__stages_run(m,0,TC__DRAFT_STAGES);
+ok=ok&&tc__making_knows(m)&&tc__stages_run(m,0,TC__DRAFT_STAGES);
 tc__making_drop(m);
 return ok;
 }

@@ -106,6 +106,14 @@ typedef struct tc__spot {
     uint32_t memory, node; // number of it; the INPUT, or what is stored
 } tc__spot;
 
+// What a program knows beside its graph.
+typedef struct tc__known {
+    int tf32;                // devices may take f32 as tf32: tc_options.allow_tf32
+    int panel;               // rows of a panel of weights on this CPU
+    const uint8_t *constant; // by external: whether it is a tc_const
+    uint32_t externals;      //   of so many
+} tc__known;
+
 typedef struct tc__graph {
     tc_ctx *ctx;
     tc__ixpool *ix;  // of the compile session, owned by it
@@ -122,7 +130,7 @@ typedef struct tc__graph {
     const struct tc__step *from; // the call that is being built: of the nodes made next,
     int device;                  //   and where those are that have no operand
     int devices;                 // some node is not on the host
-    int tf32;                    // devices may take f32 as tf32: tc_options.allow_tf32
+    tc__known known;
 } tc__graph;
 
 // Who runs through a loop: on the host the first three, on a device all but the first (gen/PLAN.md).

@@ -78,6 +78,8 @@ enum {
     TC__CONTRACT_TALL_COLUMNS = 512,     //   its columns,
     TC__CONTRACT_TALL_WIDTH = 256,       //   where so many would be too many for an L2
     TC__CONTRACT_PAGE = 4096,            //   what sets of an L1 repeat after
+    TC__CONTRACT_PANEL_ROWS =
+        64,                // most rows of an item where the right operand lies in panels
     TC__CONTRACT_KEPT = 7, // panels that a loop keeps at most: marks of a worker,
     TC__CONTRACT_KEPT_BYTES = 1 << 20, //   and their bytes,
     TC__CONTRACT_ROWS = 4,             //   rows at least that a thread has of a product,
@@ -116,6 +118,8 @@ typedef struct tc__contract {
     tc__ix m, row_blocks, col_blocks, depth;
     tc__ix pack_at, left_at, tile_at, flip_at, bytes; // worker scratch, to its end
     tc__ix table_at, edge_at;                         //   of windows,
+    int panel;        // columns of a panel that the right operand lies in; 0 = it does not
+    int rows_lie;     // windows, whose rows lie in memory as panels
     int few;          // windows, of which an item has all: `slice` is packed at a time
     int64_t period;   // whose predicates are the same after so many k
     int number;       // of the part, where there are several; else 0
@@ -231,8 +235,33 @@ static void tc__window_wide(tc__contract *q, int64_t most) {
     q->wide = tc__ix_const(q->wide_most);
 }
 
+// Whether rows of windows lie as panels would be packed.
+static int tc__contract_rows_lie(const tc__contract *q) {
+    const tc__group *g = q->g;
+    if (q->right != TC__RIGHT_WINDOWS || tc__ix_value(q->m) % q->width) return 0;
+    tc__ix at = g->body.node.at[tc__left_of(g)]->attr[TC__LOAD_INDEX];
+    return tc__ix_equals(tc__ix_run(g->body.ix, at, TC__DEPTH).stride, q->width) &&
+           tc__access_along(g, at, TC__ROW, q->width) == TC__CONTIGUOUS;
+}
+
+// Rows of an item: each thread packs some. Where nobody packs them there are enough items for all.
+static void tc__window_share(tc__contract *q, int64_t m) {
+    int threads = q->g->target.threads < 2 ? 2 : q->g->target.threads;
+    if (q->few || !tc__ix_is_const(q->g->shape.cols) || !tc__ix_is_const(q->g->shape.batch))
+        return;
+    int64_t cols = tc__ix_value(q->g->shape.cols), panels = (m + q->width - 1) / q->width,
+            pieces = (cols + q->wide_most - 1) / q->wide_most,
+            others = tc__ix_times(pieces, tc__ix_value(q->g->shape.batch)),
+            items = 2 * (int64_t)threads * TC__CONTRACT_WINDOW_ITEMS,
+            blocks = q->rows_lie ? (items + others - 1) / others : threads;
+    if (blocks > panels) blocks = panels;
+    int64_t share = (panels + blocks - 1) / blocks * q->width;
+    if (share < q->grain) q->grain = share;
+}
+
 // Slices of the depth, rows and columns of an item.
 static void tc__window_sizes(tc__contract *q, int64_t m) {
+    q->rows_lie = tc__contract_rows_lie(q);
     if (q->few) {
         tc__few_windows_sizes(q, m);
         return;

@@ -31,13 +31,17 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
               : q.late ? TC__CONTRACT_LATE_SLICE << (q.split != 0)
                        : tc__contract_slice(&q, m);
     q.tall = tc__contract_is_tall(&q, m);
+    q.panel = tc__contract_panel(&q);
     q.grain = q.tall    ? tc__contract_tall_grain(&q, m)
               : q.slice ? tc__contract_slice_grain(&q, m)
                         : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);
     if (q.dot.turned || q.turns || q.late || q.grain > m) q.grain = m;
+    if (q.panel) tc__contract_panel_sizes(&q, m);
     q.left_nodes = !tc__is_plain(g, tc__left_of(g));
     if (tc__has_windows(g, q.lanes)) {
         q.right = TC__RIGHT_WINDOWS, q.few = !tc__has_many_windows(g);
+    } else if (q.panel) {
+        q.right = TC__RIGHT_NODES;
     } else if (q.turns) {
         q.right = TC__RIGHT_COLUMNS;
     } else if (q.adjacent) {
@@ -56,7 +60,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     if (rows) q.grain = rows, q.all_columns = 1;
     tc__contract_block(&q);
     if (q.right == TC__RIGHT_WINDOWS)
-        tc__window_sizes(&q, m);
+        tc__window_sizes(&q, m), tc__window_share(&q, m);
     else
         tc__contract_columns(&q);
     tc__contract_blocks(&q);

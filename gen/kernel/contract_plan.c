@@ -42,6 +42,31 @@ static int64_t tc__columns_cost(const tc__contract *q, int64_t cols, int v) {
     return tc__padded(cols, v * q->lanes) * (tc__contract_has_32(q) ? each[v] : 1);
 }
 
+// Columns of the panels that the right operand lies in (pass/winograd.c), as many as a block has; 0 = it lies otherwise.
+static int tc__contract_panel(const tc__contract *q) {
+    const tc__group *g = q->g;
+    uint32_t right = tc__right_of(g);
+    tc__ix at = g->body.node.at[right]->attr[TC__LOAD_INDEX];
+    if (q->cls != TC__CLASS_f32 || q->dot.each > 1 || q->number || g->target.keeps ||
+        !tc__is_plain(g, right) || !tc__ix_is_const(g->shape.cols) ||
+        !tc__ix_is_const(q->depth) || tc__contract_phases(g) > 1 ||
+        tc__has_windows(g, q->lanes))
+        return 0;
+    int panel = tc__contract_has_32(q) ? 4 * q->lanes : 2 * q->lanes;
+    return tc__ix_equals(tc__ix_run(g->body.ix, at, TC__DEPTH).stride, panel) &&
+                   tc__ix_value(g->shape.cols) % panel == 0 &&
+                   tc__access_along(g, at, TC__COL, panel) == TC__CONTIGUOUS
+               ? panel
+               : 0;
+}
+
+// An item's rows, and slices: panels outside, rows inside, so that the next panel comes while rows use the one before.
+static void tc__contract_panel_sizes(tc__contract *q, int64_t m) {
+    int64_t blocks = (m + TC__CONTRACT_PANEL_ROWS - 1) / TC__CONTRACT_PANEL_ROWS;
+    if (!q->slice) q->slice = tc__ix_value(q->depth);
+    if (!q->tall && m < INT64_MAX) q->grain = (m + blocks - 1) / blocks;
+}
+
 // Sums in registers: 12 vectors, 6 where each takes two registers, 24 of 32 registers.
 static void tc__contract_block(tc__contract *q) {
     int wide = tc__contract_is_wide(q), most = tc__contract_is_pair(q) ? 6 : 12;
@@ -80,7 +105,8 @@ static void tc__contract_block(tc__contract *q) {
     }
     if (tc__contract_has_32(q)) most *= 2;
     q->rows = wide ? 3 : 6;
-    for (int rows = q->rows; rows >= 4 - wide && q->grain < TC__CONTRACT_GRAIN; rows--)
+    for (int rows = q->rows;
+         rows >= 4 - wide && (q->panel || q->grain < TC__CONTRACT_GRAIN); rows--)
         if (tc__padded(q->grain, rows) < tc__padded(q->grain, q->rows)) q->rows = rows;
     if (q->grain < q->rows) q->rows = (int)q->grain;
     int most_vectors = most / q->rows > 4 ? 4 : most / q->rows, vectors = most_vectors;
@@ -89,7 +115,7 @@ static void tc__contract_block(tc__contract *q) {
     if (q->rows == 6 && most == 12 && cols && // 4 x 3 are as many, of 17 columns 24, not 32
         tc__padded(cols, 3 * q->lanes) < tc__padded(cols, vectors * q->lanes))
         q->rows = 4, vectors = 3;
-    q->width = vectors * q->lanes;
+    q->width = q->panel ? q->panel : vectors * q->lanes;
 }
 
 // Columns of an item where each thread has `most` of them.
@@ -258,10 +284,10 @@ static void tc__contract_scratch(tc__contract *q, tc__ix at) {
     int64_t tall = tc__padded(q->grain, windows ? q->width : q->flip ? q->lanes : q->rows);
     // Panel is packed: the rows, or what columns are left over, or what is used at once.
     int one = q->flip || q->streams || q->late || q->tall;
-    tc__ix panels = q->turns                   ? tc__ix_const(0)
-                    : windows || q->dot.turned ? tc__ix_const(tall)
-                    : one                      ? tc__ix_const(q->width)
-                                               : q->wide_padded;
+    tc__ix panels = q->turns || q->rows_lie || q->lies ? tc__ix_const(0)
+                    : windows || q->dot.turned         ? tc__ix_const(tall)
+                    : one                              ? tc__ix_const(q->width)
+                                                       : q->wide_padded;
     tc__ix packed = q->few || q->late || q->tall ? tc__ix_const(q->slice) : deep;
     panels = tc__ix_mul(x, packed, panels);
     q->slots = tc__contract_slots(q, tc__ix_mul(x, panels, tc__ix_const(4)));
@@ -475,6 +501,7 @@ static int tc__contract_is_staged(const tc__contract *q) {
 // Whether blocks of a tall item do read it there. Its lines are asked for together, and lie in an L2 behind a panel's first block:
 // packing takes longer.
 static int tc__contract_lies(const tc__contract *q) {
+    if (q->panel) return q->panel == q->width;
     return q->tall && q->right == TC__RIGHT_NODES && tc__contract_may_lie(q) &&
            tc__ix_value(q->g->shape.cols) % q->width == 0 && tc__ix_is_const(q->wide) &&
            tc__ix_value(q->wide) % q->width == 0;

@@ -178,7 +178,7 @@ static int tc__fold_is_laid(const tc__graph *g, const tc__node *n) {
 }
 
 static void tc__fold_rounded(const tc__graph *g, tc__group *k) {
-    if (k->shape.kind != TC__CONTRACTION || !g->tf32 || k->shape.prologue ||
+    if (k->shape.kind != TC__CONTRACTION || !g->known.tf32 || k->shape.prologue ||
         tc__count_op(k, TC_OP_CONTRACT) != 1)
         return;
     for (size_t i = 0; i < k->covers.count; i++) {

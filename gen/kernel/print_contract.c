@@ -5,7 +5,7 @@
 static void tc__print_areas(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "depth", q->depth);
     tc__let_ix(p, "wide", q->wide_padded);
-    if (!q->turns && !q->lies)
+    if (!q->turns && !q->lies && !q->rows_lie)
         tc__let_scratch(p, q, q->slots > 1 ? "kept" : "pack", q->pack_at);
     tc__let_scratch(p, q, "tile", q->tile_at);
     if (q->slice) tc__let_ix(p, "slice", tc__ix_const(q->slice));
@@ -51,7 +51,8 @@ static void tc__print_item_head(tc__printer *p, const tc__contract *q) {
     tc__let_ix(p, "col_blocks", q->col_blocks);
     tc__let_ix(p, "rows", q->m);
     tc__print_areas(p, q);
-    if (!q->flip && !q->turns && !q->late && !q->tall && (!q->dot.thirds || q->thirds_stay))
+    if (!q->flip && !q->turns && !q->late && !q->tall && !q->lies &&
+        (!q->dot.thirds || q->thirds_stay))
         tc__print_kept(p); // flipped panels are of the item
     tc__print_tiles_open(p, q->dot.tiles);
     tc__line(p);
@@ -98,7 +99,7 @@ static void tc__print_tile(tc__printer *p, const tc__contract *q, const char *sy
         return;
     }
     if (q->direct) tc__print_direct_base(p, q);
-    if (!q->flip && !q->late && !q->tall) tc__print_packed(p, q);
+    if (!q->flip && !q->late && !q->tall && !q->lies) tc__print_packed(p, q);
     if (q->left_nodes && !q->left_rows) tc__print_left(p, q);
     if (q->late) {
         tc__print_late(p, q, symbol);

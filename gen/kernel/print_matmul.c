@@ -61,13 +61,6 @@ static int tc__contract_is_crowded(const tc__contract *q) {
     return q->lanes > (int)TC__VECTOR && q->rows * vectors + vectors + q->rows > 30;
 }
 
-// How many k a step of the block's loop has: what counts k takes the ports of multiplications where vectors have 64
-// bytes. 6 x 4 vectors, four k a step, do 146 GFLOP/s on a Xeon where 8 x 2, one k, do 118, and 6 x 4, one k, 132; 12 x 2 and
-// 14 x 2 have more loads, 130 and 126.
-static int tc__contract_unroll(const tc__contract *q) {
-    return q->lanes > (int)TC__VECTOR && !q->streams ? 4 : 1;
-}
-
 // Whether that leaves some over.
 static int tc__contract_has_rest(const tc__contract *q) {
     int steps = tc__contract_unroll(q);
@@ -133,6 +126,11 @@ static void tc__print_block_turns(tc__printer *p, const tc__contract *q, int ste
     }
     tc__line(p);
     tc__put(p->out, steps > 1 ? "panel += %d * next;\n" : "panel += next;\n", steps);
+    for (int i = 0; i < tc__contract_ahead(q) && steps > 1; i++) {
+        tc__line(p);
+        tc__put(p->out, "__builtin_prefetch(ahead, 0, 2), ahead += %d;\n",
+                tc__contract_line(q));
+    }
     tc__block_close(p);
 }
 
@@ -205,7 +203,8 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
                                      const char *symbol) {
     const char *type = p->d->scalar[tc__operand_class(q)];
     int windows = q->right == TC__RIGHT_WINDOWS;
-    char to[30] = "";
+    char to[30] = "", ahead[40] = "";
+    if (tc__contract_ahead(q)) snprintf(ahead, sizeof ahead, "const %s *ahead, ", type);
     if (q->dot.tiles) {
         tc__print_tiles_block(p, q, symbol);
         return;
@@ -217,7 +216,7 @@ static void tc__print_contract_block(tc__printer *p, const tc__contract *q,
         "*panel,\n"
         "        %stc_i64 depth, %s *%s%s)",
         symbol, type, to, tc__panel_type(p, q),
-        q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : "", p->d->scalar[q->cls],
+        q->right == TC__RIGHT_IN_PLACE ? "tc_i64 next, " : ahead, p->d->scalar[q->cls],
         windows ? "const *out, tc_i64 behind" : "tile, tc_i64 step", tc__block_rest(q));
     tc__block_open(p);
     if (q->right != TC__RIGHT_IN_PLACE) {
@@ -506,23 +505,6 @@ static void tc__print_left_rows(tc__printer *p, const tc__contract *q) {
     tc__free(p->out->ctx, mark, p->g->body.node.count * sizeof *mark);
 }
 
-// The panel of the columns from p on, of a slice, in memory.
-static void tc__print_lying_panel(tc__printer *p, const tc__contract *q) {
-    const tc__node *n = tc__body(p, tc__right_of(p->g));
-    tc__ixpool *x = p->g->body.ix;
-    tc__ix k = tc__ix_find_var(x, n->attr[TC__LOAD_INDEX], TC__DEPTH);
-    tc__line(p);
-    tc__put(p->out, "const tc_i64 c = p, r = r0;\n");
-    tc__line(p);
-    tc__put(p->out, "(void)r;\n");
-    tc__line(p);
-    tc__put(p->out, "const %s *panel = ", tc__panel_type(p, q));
-    tc__put_at(p, n->attr[TC__LOAD_BUFFER],
-               k ? tc__ix_subst(x, n->attr[TC__LOAD_INDEX], k, tc__ix_const(0))
-                 : n->attr[TC__LOAD_INDEX]);
-    tc__put(p->out, " + k0 * %lld;\n", (long long)tc__contract_stride(q, n->id, 0));
-}
-
 // Blocks of a slice of the depth: panels outside, so that a panel's slice stays in L1 for all rows.
 static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
                                    const char *symbol) {
@@ -538,7 +520,12 @@ static void tc__print_slice_blocks(tc__printer *p, const tc__contract *q,
     tc__line(p);
     tc__put(p->out, "for (tc_i64 i = 0; i < r1 - r0; i += %d)", q->rows);
     tc__block_open(p);
-    tc__print_block_call(p, q, symbol, "x + i, panel, k1 - k0", "i");
+    if (tc__contract_ahead(q)) {
+        tc__print_ahead(p, q, "i", "depth");
+        tc__print_block_call(p, q, symbol, "x + i, panel, ahead, k1 - k0", "i");
+    } else {
+        tc__print_block_call(p, q, symbol, "x + i, panel, k1 - k0", "i");
+    }
     tc__block_close(p);
     tc__block_close(p);
 }
@@ -630,7 +617,10 @@ static void tc__print_blocks(tc__printer *p, const tc__contract *q, const char *
     tc__block_open(p);
     tc__print_pointers(p, q, 1, q->rows, "i", "r1");
     tc__print_panels_loop(p, q);
-    tc__print_panel(p, q, "const ");
+    if (q->lies)
+        tc__print_lying_panel(p, q);
+    else
+        tc__print_panel(p, q, "const ");
     if (q->right == TC__RIGHT_IN_PLACE) {
         tc__line(p);
         tc__put(p->out, "tc_i64 next = %d;\n", q->width);

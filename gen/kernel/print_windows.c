@@ -102,7 +102,7 @@ static void tc__print_windows_pack(tc__printer *p, const tc__contract *q) {
     tc__contract whole = *q; // of the depth
     whole.slice = 0;
     tc__pack_open(p, q, "block");
-    tc__print_windows_panels(p, &whole);
+    if (!q->rows_lie) tc__print_windows_panels(p, &whole);
     tc__print_tables(p);
     tc__pack_close(p, q, "block");
 }
@@ -196,11 +196,13 @@ static void tc__print_windows_columns(tc__printer *p, const tc__contract *q) {
         tc__let_of_column(p, &d, name, tc__windows_test(n, i));
     }
     tc__line(p);
-    tc__put(p->out, tests ? "const tc_i64 p = " : "");
+    if (tests) tc__put(p->out, "const tc_i64 p = ");
     for (uint32_t i = 0; i < tests; i++) // for every k
         tc__put_inside(p, n, i, tc__of_depth(p->g->body.ix, tc__windows_test(n, i)));
-    tc__put(p->out, tests ? " ? inside++ : --border;\n" : "");
-    tc__line(p);
+    if (tests) {
+        tc__put(p->out, " ? inside++ : --border;\n");
+        tc__line(p);
+    }
     tc__put(p->out, "window[p] = ");
     tc__put_buffer(p, n->attr[TC__LOAD_BUFFER]);
     tc__put(p->out, " + ");
@@ -292,6 +294,21 @@ static void tc__print_windows_pointers(tc__printer *p, const tc__contract *q) {
         q->rows);
 }
 
+// The panel of the rows from r0 + i on, from the slice at hand on; the blocks of the first columns ask for the slice
+// behind it, a share each.
+static void tc__print_windows_lying(tc__printer *p, const tc__contract *q) {
+    const tc__node *n = tc__body(p, tc__left_of(p->g));
+    tc__ixpool *x = p->g->body.ix;
+    const char *type = p->d->scalar[q->cls];
+    tc__line(p);
+    tc__put(p->out, "const tc_i64 r = r0 + i;\n");
+    tc__line(p);
+    tc__put(p->out, "const %s *panel = ", type);
+    tc__put_at(p, n->attr[TC__LOAD_BUFFER], tc__without_depth(x, n->attr[TC__LOAD_INDEX]));
+    tc__put(p->out, q->slice ? " + k0 * %d;\n" : ";\n", q->width);
+    if (tc__contract_ahead(q)) tc__print_ahead(p, q, "p", "deep");
+}
+
 // Blocks of columns and rows of the item, each panel's sums behind the other's: panels outside, so that a panel's
 // slice stays in the L1 for all columns.
 static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
@@ -301,7 +318,7 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
     if (q->slice) tc__print_slices(p);
     tc__line(p);
     tc__put(p->out, "const tc_i64 deep = %s;\n", tc__contract_deep(q));
-    if (q->few) tc__print_windows_panels(p, q);
+    if (q->few && !q->rows_lie) tc__print_windows_panels(p, q);
     if (!q->few) tc__print_windows_cut(p, q);
     tc__line(p);
     tc__put(
@@ -309,7 +326,10 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
         "for (tc_i64 i = 0; i < r1 - r0; i += %d) for (tc_i64 p = 0; p < c1 - c0; p += %d)",
         q->width, q->rows);
     tc__block_open(p);
-    if (q->few) tc__print_windows_ahead(p, q);
+    if (q->rows_lie)
+        tc__print_windows_lying(p, q);
+    else if (q->few)
+        tc__print_windows_ahead(p, q);
     if (!q->few && q->slice && tc__is_plain(p->g, tc__right_of(p->g)))
         tc__print_columns_ahead(p, q);
     tc__line(p);
@@ -319,9 +339,12 @@ static void tc__print_windows_blocks(tc__printer *p, const tc__contract *q,
     else
         tc__put(p->out, "const %s *to = at%s;\n", type, first);
     tc__line(p);
-    tc__put(p->out, "%s_block(window + p, to, pack + i * %s", symbol,
-            q->few ? "slice" : "depth");
-    if (q->slice && !q->few) tc__put(p->out, " + k0 * %d", q->width);
+    tc__put(p->out, "%s_block(window + p, to, ", symbol);
+    if (q->rows_lie)
+        tc__put(p->out, tc__contract_ahead(q) ? "panel, ahead" : "panel");
+    else
+        tc__put(p->out, "pack + i * %s", q->few ? "slice" : "depth");
+    if (q->slice && !q->few && !q->rows_lie) tc__put(p->out, " + k0 * %d", q->width);
     tc__put(p->out, ", deep, out + p, i * wide%s);\n", q->slice ? ", k0" : "");
     tc__block_close(p);
     if (q->slice) tc__block_close(p);

@@ -393,6 +393,13 @@ static int tc__views_windows(const tc__graph *g, const tc__node *n) {
     return n->op == TC_OP_WINDOW;
 }
 
+// Whether n shows panels (pass/laid.c), whose rows are together for each k.
+static int tc__is_panels(const tc__graph *g, const tc__node *n) {
+    static const int64_t turn[] = {0, 2, 1};
+    return n->rank == 3 && !memcmp(n->attr, turn, sizeof turn) &&
+           tc__operand(g, n, 0)->op == TC_OP_LAID;
+}
+
 // The weight of a product over windows whose rows do not lie in memory as they are wanted (a transposed convolution's
 // are put together of taps that are apart): all columns read it, so it is laid out once; NULL = it may stay.
 static const tc__node *tc__turned_weight(const tc__graph *g, const tc__node *p) {
@@ -400,7 +407,8 @@ static const tc__node *tc__turned_weight(const tc__graph *g, const tc__node *p) 
     while (weight->op == TC_OP_EXPAND) weight = tc__operand(g, weight, 0);
     if (p->device || !tc__views_windows(g, tc__operand(g, p, 1))) return NULL;
     for (n = weight; n->op == TC_OP_RESHAPE; n = tc__operand(g, n, 0))
-        if (tc__regroups(g, n) && tc__operand(g, n, 0)->op == TC_OP_PERMUTE) return weight;
+        if (tc__regroups(g, n) && tc__operand(g, n, 0)->op == TC_OP_PERMUTE)
+            return tc__is_panels(g, tc__operand(g, n, 0)) ? NULL : weight;
     return NULL;
 }
 

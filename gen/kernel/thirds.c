@@ -1,7 +1,8 @@
 // The plan of products of f32 by AMX's tiles (print_thirds.c): which are, their items, what packs their operands, scratch.
 
 // Whether f32 are multiplied by tiles: not what a loop keeps, nor parts, nor so few that making words takes longer.
-// Nor windows, which would be put together one by one: 512 filters 3x3 over 512x7x7 take 1.1 times as long so.
+// Nor windows, which would be put together one by one: 512 filters 3x3 over 512x7x7 take 1.1 times as long so; nor what lies apart
+// along columns and k, as an image in steps: 256 filters 1x1 over 128x28x28, every other place, would take 2.2 times as long.
 static int tc__contract_thirds(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
     tc__ixpool *x = g->body.ix;
@@ -12,7 +13,9 @@ static int tc__contract_thirds(const tc__contract *q, int64_t m) {
     return m >= TC__THIRDS_ROWS && m < INT64_MAX && tc__ix_is_const(tc__depth_of(g)) &&
            tc__ix_lo(x, tc__depth_of(g)) >= TC__THIRDS_DEEP &&
            tc__ix_lo(x, g->shape.cols) >= TC__THIRDS_COLUMNS &&
-           (!tc__has_windows(g, q->lanes) || tc__is_plain(g, tc__right_of(g)));
+           (!tc__has_windows(g, q->lanes) || tc__is_plain(g, tc__right_of(g))) &&
+           (tc__contract_along(q, TC__AT_RIGHT, TC__COL) ||
+            tc__contract_along(q, TC__AT_RIGHT, TC__DEPTH));
 }
 
 // Rows and columns of an item: where there would be fewer items than threads, columns are fewer, then rows. Gives

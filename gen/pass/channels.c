@@ -83,7 +83,7 @@ static tc__node *tc__channels_alu(tc__graph *g, tc__op op, tc__node *a, tc__node
 // f32 that may be tf32, rounded to 11 bits, which tensor cores take of it: they would cut the others off. t = 8193 a,
 // t - (t - a), where that is finite.
 static tc__node *tc__channels_rounded(tc__graph *g, tc__node *a) {
-    if (!a || a->dtype != TC_F32 || !g->tf32) return a;
+    if (!a || a->dtype != TC_F32 || !g->known.tf32) return a;
     tc__node *far = tc__channels_alu(g, TC_OP_MUL, a, tc__make_number(g, a, 8193), NULL);
     tc__node *rest = tc__channels_alu(g, TC_OP_SUB, far, a, NULL);
     tc__node *lead = tc__channels_alu(g, TC_OP_SUB, far, rest, NULL);
@@ -98,7 +98,7 @@ static tc__node *tc__channels_laid(tc__graph *g, tc__node *a, int half) {
     if (!a) return NULL;
     int64_t c = tc__ix_value(a->dims[a->rank - 1]),
             line = tc__channels_line(a->dtype) / (1 + half);
-    if (a->dtype == TC_F32 && !g->tf32) line = TC__CHANNELS_ACCESS / 4;
+    if (a->dtype == TC_F32 && !g->known.tf32) line = TC__CHANNELS_ACCESS / 4;
     a = tc__channels_pad(g, a, a->rank - 1, 0, (c + line - 1) / line * line - c);
     return a ? tc__make_alu(g, TC_OP_LAID, a->dtype, &a, 1) : NULL;
 }

@@ -49,6 +49,8 @@ static const tc__pass tc__passes[] = {
     {"moments", tc__pass_moments, tc__wants_moments, TC__ROUNDS_DEVICES},
     // 3x3 convolutions with fewer products
     {"winograd", tc__pass_winograd, tc__wants_winograd, TC__ROUNDS_FAST},
+    // constant weights of convolutions as panels
+    {"laid", tc__pass_laid, tc__wants_laid, 0},
     // convolutions with channels last
     {"channels", tc__pass_channels, tc__wants_channels, TC__ROUNDS_DEVICES},
     // results of convolutions that others read with channels last
@@ -125,7 +127,7 @@ static int tc__rewrite_run(tc__rewrite *w, const tc__pass *p, tc__graph *to,
     tc__graph_close(to);
     w->to = to;
     int ok = tc__graph_open(to, w->ctx, w->from->ix);
-    to->tf32 = w->from->tf32;
+    to->known = w->from->known;
     if (!ok || !tc__loops_copy(to, w->from) || !p->run(w) || !tc__composites_carry(w) ||
         w->from->ix->failed)
         return 0;

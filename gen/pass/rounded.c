@@ -30,7 +30,8 @@ static int tc__rounded_takes(const tc__graph *g, const tc__node *a) {
 }
 
 static int tc__wants_rounded(const tc__graph *g, const tc__node *n) {
-    if (n->op != TC_OP_MATMUL || !g->tf32 || n->loop || !n->device || n->dtype != TC_F32)
+    if (n->op != TC_OP_MATMUL || !g->known.tf32 || n->loop || !n->device ||
+        n->dtype != TC_F32)
         return 0;
     const tc__node *a = tc__operand(g, n, 0), *b = tc__operand(g, n, 1);
     int64_t rows = tc__rounded_size(n, 2), cols = tc__rounded_size(n, 1),

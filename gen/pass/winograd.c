@@ -118,10 +118,6 @@ static tc__node *tc__winograd_square(tc__graph *g, tc__node *a, int first, int s
     return a ? tc__make1(g, TC_OP_UNROLLED, a, a->rank, a->dims, &mask, 1) : NULL;
 }
 
-static tc__node *tc__winograd_laid(tc__graph *g, tc__node *a) {
-    return a ? tc__make_alu(g, TC_OP_LAID, a->dtype, &a, 1) : NULL;
-}
-
 // [36, n * tiles, c] of the image.
 static tc__node *tc__winograd_tiled(tc__graph *g, const tc__windowed *w) {
     static const int64_t last[] = {0, 2, 3, 1}, tile[] = {4, 5, 0, 1, 2, 3};
@@ -136,13 +132,25 @@ static tc__node *tc__winograd_tiled(tc__graph *g, const tc__windowed *w) {
         of.out[d] = tc__ix_const(count), of.size[d] = TC__WINOGRAD_TILE;
         of.stride[d] = TC__WINOGRAD_OUT, tiles = tc__ix_mul(g->ix, tiles, of.out[d]);
     }
-    a = tc__winograd_laid(g, a);
+    a = tc__laid(g, a);
     a = tc__windowed_windows(g, &of, a, 0, 1);
     a = tc__windowed_windows(g, &of, a, 1, 2);
     a = tc__windowed_permute(g, a, tile);
     a = tc__winograd_square(g, a, 0, 1, tc__winograd_image, TC__WINOGRAD_TILE);
     tc__ix dims[] = {squares, tiles, tc__ix_const(w->channels)};
     return tc__make_reshape(g, a, 3, dims);
+}
+
+// [36, c, o] in panels of the columns, for a weight that is transformed once.
+static tc__node *tc__winograd_panels(tc__graph *g, const tc__windowed *w, tc__node *a) {
+    static const int64_t turn[] = {0, 2, 1, 3};
+    int64_t panel = g->known.panel, squares = TC__WINOGRAD_TILE * TC__WINOGRAD_TILE,
+            apart[] = {squares, w->channels, w->results / panel, panel},
+            flat[] = {squares, w->channels, w->results};
+    a = a ? tc__windowed_reshape(g, a, 4, apart) : NULL;
+    a = tc__laid(g, tc__windowed_permute(g, a, turn));
+    a = tc__windowed_permute(g, a, turn);
+    return a ? tc__windowed_reshape(g, a, 3, flat) : NULL;
 }
 
 // [36, c, o] of the weight [1, 1, o, c * 9].
@@ -152,10 +160,11 @@ static tc__node *tc__winograd_factors(tc__graph *g, const tc__windowed *w) {
             flat[] = {w->results, TC__WINOGRAD_TILE * TC__WINOGRAD_TILE, w->channels};
     tc__node *a = g->node.at[w->weight->id];
     while (a->op == TC_OP_RESHAPE) a = tc__operand(g, a, 0);
-    a = tc__windowed_reshape(g, tc__winograd_laid(g, a), 4, size);
+    a = tc__windowed_reshape(g, tc__laid(g, a), 4, size);
     a = tc__windowed_permute(g, a, taps);
     a = tc__winograd_square(g, a, 1, 2, tc__winograd_weight, TC__WINOGRAD_TILE);
-    return tc__windowed_permute(g, a ? tc__windowed_reshape(g, a, 3, flat) : NULL, turned);
+    a = tc__windowed_permute(g, a ? tc__windowed_reshape(g, a, 3, flat) : NULL, turned);
+    return tc__laid_weight(g, w) ? tc__winograd_panels(g, w, a) : a;
 }
 
 // [n, 1, o, cells] of the products [36, n * tiles, o].

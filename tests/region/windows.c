@@ -20,13 +20,17 @@ static const shape shapes[] = {
     {3, 5, 31, 18, 24, 5, 4, 2, 2, 1},   // steps
     {1, 6, 29, 31, 17, 3, 2, 1, 3, 2}, // holes, and a border wider than the image's overlap
     {1, 9, 26, 28, 20, 3, 3, 1, 0, 1}, // no border
-    {1, 20, 10, 24, 40, 3, 3, 1, 1, 1}, // rows of vectors of 8, not of 16
-    {4, 2, 9, 9, 64, 7, 7, 1, 3, 1},    // hardly a column has all of its window inside
-    {1, 40, 7, 7, 200, 3, 3, 1, 1, 1},  // few windows: slices, blocks of rows
-    {2, 30, 5, 6, 70, 3, 3, 1, 1, 1},   //   of two images, rows that fill no vector
-    {1, 70, 9, 8, 64, 1, 1, 1, 1, 1},   //   of one element, with a border
-    {1, 21, 9, 9, 130, 3, 2, 1, 0, 1},  //   without one
-    {1, 3, 11, 12, 64, 5, 5, 2, 2, 1},  //   of one slice
+    {1, 20, 10, 24, 40, 3, 3, 1, 1, 1},  // rows of vectors of 8, not of 16
+    {4, 2, 9, 9, 64, 7, 7, 1, 3, 1},     // hardly a column has all of its window inside
+    {1, 40, 7, 7, 200, 3, 3, 1, 1, 1},   // few windows: slices, blocks of rows
+    {2, 30, 5, 6, 70, 3, 3, 1, 1, 1},    //   of two images, rows that fill no vector
+    {1, 70, 9, 8, 64, 1, 1, 1, 1, 1},    //   of one element, with a border
+    {1, 21, 9, 9, 130, 3, 2, 1, 0, 1},   //   without one
+    {1, 3, 11, 12, 64, 5, 5, 2, 2, 1},   //   of one slice
+    {1, 40, 14, 15, 128, 3, 3, 1, 1, 1}, // results that are whole panels
+    {2, 21, 19, 12, 64, 3, 5, 2, 3, 1},  //   of a batch, in steps
+    {1, 70, 7, 9, 192, 3, 3, 1, 1, 1},   //   of few windows
+    {2, 33, 6, 7, 128, 2, 3, 1, 1, 2},   //
 };
 
 static const struct {
@@ -82,8 +86,12 @@ static void check_result(const shape *s, const float *x, const float *w, const f
              s->high, s->wide, s->filters, s->tall, s->broad);
 }
 
-static void run_shape(tc_ctx *tc, const shape *s, int infinite, float *x, float *w,
+typedef enum what { FINITE, INFINITE, CONSTANT } what;
+
+// By weights that are a tensor or, laid out once, a constant.
+static void run_shape(tc_ctx *tc, const shape *s, what kind, float *x, float *w,
                       float *got) {
+    int infinite = kind == INFINITE;
     int n = s->batch * s->channels * s->high * s->wide;
     int m = s->filters * s->channels * s->tall * s->broad;
     int out =
@@ -96,10 +104,12 @@ static void run_shape(tc_ctx *tc, const shape *s, int infinite, float *x, float 
     if (infinite) w[m / 2] = INFINITY, x[n / 3] = NAN;
     tc_tensor tx =
         tc_from_data(tc, x, TC_DIMS(s->batch, s->channels, s->high, s->wide), TC_F32);
-    tc_tensor tw =
-        tc_from_data(tc, w, TC_DIMS(s->filters, s->channels, s->tall, s->broad), TC_F32);
+    tc_dims taps = TC_DIMS(s->filters, s->channels, s->tall, s->broad);
+    tc_tensor tw = kind == CONSTANT ? tc_const(tc, w, taps, TC_F32)
+                                    : tc_from_data(tc, w, taps, TC_F32);
     tc_tensor tb = tc_from_data(tc, bias, TC_DIMS(s->filters), TC_F32), none = {0};
-    for (int with_bias = 0; with_bias < 2; with_bias++) {
+    for (int i = 0; i < 4; i++) { // the second time what is laid out is there
+        int with_bias = i > 1;
         tc_trace_begin(tc, with_bias ? "windows and bias" : "windows");
         tc_tensor y =
             tc_conv2d(tx, tw, with_bias ? tb : none, s->stride, s->pad, s->dilation, 1);
@@ -111,7 +121,7 @@ static void run_shape(tc_ctx *tc, const shape *s, int infinite, float *x, float 
     tc_free(tx), tc_free(tw), tc_free(tb);
 }
 
-static void run_all(size_t form, int infinite) {
+static void run_all(size_t form, what kind) {
     float *x = (float *)malloc(3 * MOST * sizeof *x);
     tc_config config = tc_config_default();
     config.backend = forms[form].backend, config.isa = forms[form].isa;
@@ -119,16 +129,54 @@ static void run_all(size_t form, int infinite) {
     tc_ctx *tc = tc_open(&config);
     REQUIRE(x && tc);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        run_shape(tc, &shapes[i], infinite, x, x + MOST, x + 2 * MOST);
+        run_shape(tc, &shapes[i], kind, x, x + MOST, x + 2 * MOST);
     tc_close(tc);
     free(x);
 }
 
-TEST(interpreted) { run_all(0, 0), run_all(0, 1); }
-TEST(compiled) { run_all(1, 0), run_all(1, 1); }
-TEST(three_threads) { run_all(2, 0); }
-TEST(avx2) { run_all(3, 0), run_all(3, 1); }
-TEST(baseline) { run_all(4, 0); }
+static void run_kinds(size_t form) {
+    run_all(form, FINITE), run_all(form, INFINITE), run_all(form, CONSTANT);
+}
+
+TEST(interpreted) { run_kinds(0); }
+TEST(compiled) { run_kinds(1); }
+TEST(three_threads) { run_all(2, FINITE), run_all(2, CONSTANT); }
+TEST(avx2) { run_kinds(3); }
+TEST(baseline) { run_all(4, FINITE), run_all(4, CONSTANT); }
+
+// A region meets one constant, another, a tensor that changes, and the first again: each with its own results.
+TEST(other_constants) {
+    shape s = {1, 40, 9, 11, 64, 3, 3, 1, 1, 1};
+    enum { X = 40 * 9 * 11, W = 64 * 40 * 9, Y = 64 * 9 * 11 };
+    static float x[X], w[3][W], got[Y];
+    static const int order[] = {0, 0, 1, 2, 2, 0, 1, 2, 0};
+    tc_config config = tc_config_default();
+    config.threads = 2, config.no_disk_cache = 1;
+    tc_ctx *tc = tc_open(&config);
+    tc_tensor tw[3];
+    for (int i = 0; i < X; i++) x[i] = (float)test_number((unsigned)i, 1);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < W; i++)
+            w[k][i] = (float)test_number((unsigned)i, 2 + (unsigned)k);
+        tc_dims taps = TC_DIMS(64, 40, 3, 3);
+        tw[k] =
+            k < 2 ? tc_const(tc, w[k], taps, TC_F32) : tc_from_data(tc, w[k], taps, TC_F32);
+    }
+    tc_tensor tx = tc_from_data(tc, x, TC_DIMS(1, 40, 9, 11), TC_F32);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        int k = order[i];
+        tc_trace_begin(tc, "others");
+        tc_tensor y = tc_conv2d(tx, tw[k], tc_null(), 1, 1, 1, 1);
+        CHECK_EQ(tc_trace_end(tc), TC_OK);
+        CHECK_EQ(tc_read(y, got, sizeof got), TC_OK);
+        check_result(&s, x, w[k], got, NULL);
+        if (k < 2) continue;
+        tc_neg_(tw[2]); // what may change does
+        CHECK_EQ(tc_error(tc), TC_OK);
+        for (int j = 0; j < W; j++) w[2][j] = -w[2][j];
+    }
+    tc_close(tc);
+}
 
 // ---- other dtypes ----
 
@@ -290,7 +338,7 @@ TEST(beside) {
 }
 
 // The C of a convolution of `filters` filters over a square image.
-static const char *code_of(int channels, int side, int filters) {
+static const char *code_with(int channels, int side, int filters, int constant) {
     tc_config config = tc_config_default();
     static char text[1 << 18];
     config.threads = 2, config.no_disk_cache = 1;
@@ -298,6 +346,7 @@ static const char *code_of(int channels, int side, int filters) {
     tc_tensor none = {0};
     tc_tensor x = tc_ones(tc, TC_DIMS(1, channels, side, side), TC_F32);
     tc_tensor w = tc_ones(tc, TC_DIMS(filters, channels, 3, 3), TC_F32);
+    if (constant) w = tc_const(tc, tc_data(w), TC_DIMS(filters, channels, 3, 3), TC_F32);
     tc_trace_begin(tc, "form");
     tc_tensor y = tc_conv2d(x, w, none, 1, 1, 1, 1);
     CHECK_EQ(tc_trace_end(tc), TC_OK);
@@ -305,6 +354,10 @@ static const char *code_of(int channels, int side, int filters) {
     snprintf(text, sizeof text, "%s", tc_region_source(tc, "form"));
     tc_close(tc);
     return text;
+}
+
+static const char *code_of(int channels, int side, int filters) {
+    return code_with(channels, side, filters, 0);
 }
 
 // Many windows are read in place, and few where there are many filters, which then are packed slice by slice; else
@@ -316,6 +369,11 @@ TEST(forms) {
     CHECK(!strstr(code_of(16, 8, 16), "const tc_i32 *to"));
     CHECK(!strstr(code_of(16, 3, 64), "const tc_i32 *to"));
     CHECK(!strstr(code_of(16, 32, 2), "const tc_i32 *to"));
+    // Panels of a constant are read where they lie, and no border cuts windows of an image that has it.
+    CHECK(!strstr(code_with(16, 32, 64, 1), "*pack ="));
+    CHECK(!strstr(code_with(16, 8, 64, 1), "*pack ="));
+    CHECK(strstr(code_with(16, 32, 68, 1), "*pack ="));
+    CHECK(!strstr(code_with(16, 32, 68, 1), "border"));
 }
 
 // ---- weights [columns, k] ----
