@@ -3338,7 +3338,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb3f98bdf83dc7bdau
+#define TC__BUILD_ID 0x7249e32830ca0148u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8509,6 +8509,7 @@ uint32_t memory,node;
 typedef struct tc__known{
 int tf32;
 int panel;
+int tiles;
 const uint8_t*constant;
 uint32_t externals;
 }tc__known;
@@ -25753,11 +25754,16 @@ return ok;
 enum{
 TC__LAID_RESULTS=16,
 TC__LAID_PLACES=32,
+TC__LAID_DEEP=16,
+TC__LAID_ROWS=33,
+TC__LAID_ROWS_TURNED=16,
+TC__LAID_ROWS_MOST=512,
 TC__LAID_COPY=2
 };
 static const int64_t tc__laid_turn[]={0,2,1};
 static int tc__is_constant(const tc__graph*g,const tc__node*n){
-while(n->op==TC_OP_RESHAPE)n=tc__operand(g,n,0);
+while(n->op==TC_OP_RESHAPE||n->op==TC_OP_PERMUTE||n->op==TC_OP_SLICE)
+n=tc__operand(g,n,0);
 return n->op==TC_OP_INPUT&&n->attr[TC__INPUT_EXTERNAL]>=0&&
 n->attr[TC__INPUT_EXTERNAL]<(int64_t)g->known.externals&&
 g->known.constant[n->attr[TC__INPUT_EXTERNAL]];
@@ -25788,9 +25794,31 @@ return 0;
 return w->results>=TC__LAID_RESULTS&&tc__windowed_places(w)>=TC__LAID_PLACES&&
 (tc__laid_weight(g,w)||tc__laid_image(w));
 }
+static int tc__laid_pays(const tc__graph*g,const tc__node*b,tc__ix m){
+int turned=b->op==TC_OP_PERMUTE;
+int64_t least=turned?TC__LAID_ROWS_TURNED:TC__LAID_ROWS,
+most=g->known.tiles?g->known.tiles-1:TC__LAID_ROWS_MOST;
+return tc__ix_is_const(m)&&tc__ix_value(m)>=least&&tc__ix_value(m)<=most;
+}
+static const tc__node*tc__laid_right(const tc__graph*g,const tc__node*n){
+if(n->op!=TC_OP_MATMUL||n->device||n->dtype!=TC_F32||n->loop)return NULL;
+const tc__node*b=tc__operand(g,n,1);
+int64_t panel=g->known.panel;
+while(b->op==TC_OP_EXPAND)b=tc__operand(g,b,0);
+int rank=b->rank;
+if(!panel||b->dtype!=TC_F32||rank<2||!tc__is_constant(g,b))return NULL;
+for(int i=0;i<rank;i++)
+if(!tc__ix_is_const(b->dims[i])||(i<rank-2&&!tc__ix_equals(b->dims[i],1)))
+return NULL;
+int64_t k=tc__ix_value(b->dims[rank-2]),columns=tc__ix_value(b->dims[rank-1]);
+return k>=TC__LAID_DEEP&&columns&&columns%panel==0&&
+tc__laid_pays(g,b,n->dims[n->rank-2])
+?b
+:NULL;
+}
 static int tc__wants_laid(const tc__graph*g,const tc__node*n){
 tc__windowed w;
-return tc__laid_form(g,n,&w);
+return tc__laid_form(g,n,&w)||tc__laid_right(g,n);
 }
 static tc__node*tc__laid(tc__graph*g,tc__node*a){
 return a?tc__make_alu(g,TC_OP_LAID,a->dtype,&a,1):NULL;
@@ -25812,8 +25840,24 @@ w->low[d]=w->high[d]=0;
 }
 return tc__laid(g,a);
 }
+static tc__node*tc__laid_product(tc__graph*g,const tc__node*n,const tc__node*b){
+static const int64_t turn[]={1,0,2};
+const tc__node*right=tc__operand(g,n,1);
+tc__ix panel=tc__ix_const(g->known.panel),k=b->dims[b->rank-2],
+dims[]={k,tc__ix_div(g->ix,b->dims[b->rank-1],panel),panel};
+tc__node*a=tc__make_reshape(g,g->node.at[b->id],3,dims);
+a=tc__laid(g,tc__windowed_permute(g,a,turn));
+a=tc__windowed_permute(g,a,turn);
+a=a?tc__make_reshape(g,a,b->rank,b->dims):NULL;
+if(a&&right->op==TC_OP_EXPAND)a=tc__make_expand(g,a,right->rank,right->dims);
+if(!a)return NULL;
+uint32_t in[]={n->in[0],a->id};
+return tc__make(g,TC_OP_MATMUL,n->dtype,n->rank,n->dims,in,2,NULL,0);
+}
 static tc__node*tc__rule_laid(tc__graph*g,const tc__node*n){
 tc__windowed w;
+const tc__node*b=tc__laid_right(g,n);
+if(b)return tc__laid_product(g,n,b);
 if(!tc__laid_form(g,n,&w))return NULL;
 tc__node*weight=
 tc__laid_weight(g,&w)?tc__laid_panels(g,&w):g->node.at[w.weight->id],
@@ -36401,14 +36445,13 @@ return tc__padded(cols,v*q->lanes)*(tc__contract_has_32(q)?each[v]:1);
 }
 static int tc__contract_panel(const tc__contract*q){
 const tc__group*g=q->g;
-uint32_t right=tc__right_of(g);
-tc__ix at=g->body.node.at[right]->attr[TC__LOAD_INDEX];
-if(q->cls!=TC__CLASS_f32||q->dot.each>1||q->number||g->target.keeps||
-!tc__is_plain(g,right)||!tc__ix_is_const(g->shape.cols)||
-!tc__ix_is_const(q->depth)||tc__contract_phases(g)>1||
-tc__has_windows(g,q->lanes))
-return 0;
+const tc__node*n=g->body.node.at[tc__right_of(g)];
 int panel=tc__contract_has_32(q)?4*q->lanes:2*q->lanes;
+if(q->cls!=TC__CLASS_f32||q->dot.each>1||q->number||g->target.keeps||
+!tc__is_plain(g,tc__right_of(g))||tc__has_windows(g,q->lanes)||
+!tc__ix_is_const(g->shape.cols)||!tc__ix_is_const(q->depth))
+return 0;
+tc__ix at=n->attr[TC__LOAD_INDEX];
 return tc__ix_equals(tc__ix_run(g->body.ix,at,TC__DEPTH).stride,panel)&&
 tc__ix_value(g->shape.cols)%panel==0&&
 tc__access_along(g,at,TC__COL,panel)==TC__CONTIGUOUS
@@ -36417,6 +36460,7 @@ tc__access_along(g,at,TC__COL,panel)==TC__CONTIGUOUS
 }
 static void tc__contract_panel_sizes(tc__contract*q,int64_t m){
 int64_t blocks=(m+TC__CONTRACT_PANEL_ROWS-1)/TC__CONTRACT_PANEL_ROWS;
+if(q->phases>1)return;
 if(!q->slice)q->slice=tc__ix_value(q->depth);
 if(!q->tall&&m<INT64_MAX)q->grain=(m+blocks-1)/blocks;
 }
@@ -36944,10 +36988,11 @@ q.right=TC__RIGHT_COLUMNS;
 }else if(q.adjacent){
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE,q.streams=1;
 }else if(tc__is_plain(g,tc__right_of(g))){
-int adjacent=tc__is_adjacent(g,tc__right_of(g));
-q.flip=!adjacent&&m<=TC__CONTRACT_FLIP&&!g->target.keeps;
+int adjacent=tc__is_adjacent(g,tc__right_of(g)),
+vectors=tc__contract_along(&q,TC__AT_RIGHT,TC__COL);
+q.flip=!adjacent&&!vectors&&m<=TC__CONTRACT_FLIP&&!g->target.keeps;
 if(!adjacent)
-q.right=TC__RIGHT_COLUMNS;
+q.right=vectors?TC__RIGHT_NODES:TC__RIGHT_COLUMNS;
 else if((q.streams=tc__contract_streams(&q,m))!=0)
 q.right=TC__RIGHT_IN_PLACE,q.slice=TC__CONTRACT_STREAM_SLICE;
 else if(m<=TC__CONTRACT_IN_PLACE)
@@ -53568,6 +53613,8 @@ if(!constant)return 0;
 for(size_t i=0;i<n;i++)constant[i]=m->v->external.at[i].constant!=0;
 known->constant=constant,known->externals=(uint32_t)n;
 known->tf32=p->allow_tf32;
+if(p->numerics==TC_NUMERICS_FAST&&tc__cpu_of(m->ctx)&TC__CPU_AMX)
+known->tiles=TC__THIRDS_ROWS;
 known->panel=TC__VECTOR<<(tc__cpu_of(m->ctx)&TC__CPU_AVX512F?3:1);
 return 1;
 }

@@ -345,6 +345,15 @@ static void make_model(work *k, int i) {
     k->has_model = 1;
 }
 
+// Parameters are constants, as ONNX Runtime has them.
+static void make_const(work *k, int i) {
+    make_model(k, i);
+    for (int p = 0; p < k->model.n; p++) {
+        tc_tensor was = k->model.p[p];
+        k->model.p[p] = tc_const(k->tc, tc_data(was), tc_shape(was), TC_F32);
+    }
+}
+
 static void forward(work *k, int i) {
     tc_tensor out;
     (void)i, model_forward(k->tc, &k->model.input, &out, &k->model);
@@ -433,6 +442,7 @@ static const struct {
     {"attention_causal_12x1024x64_f32", make_heads, attention_causal, 1024},
     {"gpt2_1x128_f32", make_model, forward, 0},
     {"encoder_8x512x512_f32", make_model, forward, 1},
+    {"gpt2const_1x128_f32", make_const, forward, 0},
     {"gpt2fast_1x128_f32", make_model, forward, 0},
     {"encoderfast_8x512x512_f32", make_model, forward, 1},
     {"gpt2bf16_1x128", make_model, forward, 2},

@@ -137,6 +137,8 @@ static int tc__making_knows(tc__making *m) {
     for (size_t i = 0; i < n; i++) constant[i] = m->v->external.at[i].constant != 0;
     known->constant = constant, known->externals = (uint32_t)n;
     known->tf32 = p->allow_tf32;
+    if (p->numerics == TC_NUMERICS_FAST && tc__cpu_of(m->ctx) & TC__CPU_AMX)
+        known->tiles = TC__THIRDS_ROWS;
     known->panel = TC__VECTOR << (tc__cpu_of(m->ctx) & TC__CPU_AVX512F ? 3 : 1);
     return 1;
 }

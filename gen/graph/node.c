@@ -108,8 +108,9 @@ typedef struct tc__spot {
 
 // What a program knows beside its graph.
 typedef struct tc__known {
-    int tf32;                // devices may take f32 as tf32: tc_options.allow_tf32
-    int panel;               // rows of a panel of weights on this CPU
+    int tf32;  // devices may take f32 as tf32: tc_options.allow_tf32
+    int panel; // rows of a panel of weights on this CPU
+    int tiles; // rows from which tiles take f32: AMX, fast numerics; 0 = they do not
     const uint8_t *constant; // by external: whether it is a tc_const
     uint32_t externals;      //   of so many
 } tc__known;

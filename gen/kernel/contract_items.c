@@ -47,10 +47,11 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
     } else if (q.adjacent) {
         q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE, q.streams = 1;
     } else if (tc__is_plain(g, tc__right_of(g))) {
-        int adjacent = tc__is_adjacent(g, tc__right_of(g));
-        q.flip = !adjacent && m <= TC__CONTRACT_FLIP && !g->target.keeps;
+        int adjacent = tc__is_adjacent(g, tc__right_of(g)),
+            vectors = tc__contract_along(&q, TC__AT_RIGHT, TC__COL);
+        q.flip = !adjacent && !vectors && m <= TC__CONTRACT_FLIP && !g->target.keeps;
         if (!adjacent)
-            q.right = TC__RIGHT_COLUMNS;
+            q.right = vectors ? TC__RIGHT_NODES : TC__RIGHT_COLUMNS;
         else if ((q.streams = tc__contract_streams(&q, m)) != 0)
             q.right = TC__RIGHT_IN_PLACE, q.slice = TC__CONTRACT_STREAM_SLICE;
         else if (m <= TC__CONTRACT_IN_PLACE)

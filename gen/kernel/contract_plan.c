@@ -45,14 +45,13 @@ static int64_t tc__columns_cost(const tc__contract *q, int64_t cols, int v) {
 // Columns of the panels that the right operand lies in (pass/winograd.c), as many as a block has; 0 = it lies otherwise.
 static int tc__contract_panel(const tc__contract *q) {
     const tc__group *g = q->g;
-    uint32_t right = tc__right_of(g);
-    tc__ix at = g->body.node.at[right]->attr[TC__LOAD_INDEX];
-    if (q->cls != TC__CLASS_f32 || q->dot.each > 1 || q->number || g->target.keeps ||
-        !tc__is_plain(g, right) || !tc__ix_is_const(g->shape.cols) ||
-        !tc__ix_is_const(q->depth) || tc__contract_phases(g) > 1 ||
-        tc__has_windows(g, q->lanes))
-        return 0;
+    const tc__node *n = g->body.node.at[tc__right_of(g)];
     int panel = tc__contract_has_32(q) ? 4 * q->lanes : 2 * q->lanes;
+    if (q->cls != TC__CLASS_f32 || q->dot.each > 1 || q->number || g->target.keeps ||
+        !tc__is_plain(g, tc__right_of(g)) || tc__has_windows(g, q->lanes) ||
+        !tc__ix_is_const(g->shape.cols) || !tc__ix_is_const(q->depth))
+        return 0;
+    tc__ix at = n->attr[TC__LOAD_INDEX];
     return tc__ix_equals(tc__ix_run(g->body.ix, at, TC__DEPTH).stride, panel) &&
                    tc__ix_value(g->shape.cols) % panel == 0 &&
                    tc__access_along(g, at, TC__COL, panel) == TC__CONTIGUOUS
@@ -63,6 +62,7 @@ static int tc__contract_panel(const tc__contract *q) {
 // An item's rows, and slices: panels outside, rows inside, so that the next panel comes while rows use the one before.
 static void tc__contract_panel_sizes(tc__contract *q, int64_t m) {
     int64_t blocks = (m + TC__CONTRACT_PANEL_ROWS - 1) / TC__CONTRACT_PANEL_ROWS;
+    if (q->phases > 1) return;
     if (!q->slice) q->slice = tc__ix_value(q->depth);
     if (!q->tall && m < INT64_MAX) q->grain = (m + blocks - 1) / blocks;
 }
