@@ -3338,7 +3338,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x7249e32830ca0148u
+#define TC__BUILD_ID 0x5ac3a07a4e828808u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25789,7 +25789,7 @@ return cut*taps>elements/TC__LAID_COPY;
 }
 static int tc__laid_form(const tc__graph*g,const tc__node*n,tc__windowed*w){
 if(n->op!=TC_OP_MATMUL||n->device||n->dtype!=TC_F32||
-!tc__windowed_form(g,n,w)||w->groups!=1||!tc__windowed_is_known(w))
+!tc__windowed_form(g,n,w)||w->weight->dtype!=TC_F32||w->groups!=1||!tc__windowed_is_known(w))
 return 0;
 return w->results>=TC__LAID_RESULTS&&tc__windowed_places(w)>=TC__LAID_PLACES&&
 (tc__laid_weight(g,w)||tc__laid_image(w));

@@ -54,7 +54,7 @@ static int tc__laid_image(const tc__windowed *w) {
 
 static int tc__laid_form(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     if (n->op != TC_OP_MATMUL || n->device || n->dtype != TC_F32 ||
-        !tc__windowed_form(g, n, w) || w->groups != 1 || !tc__windowed_is_known(w))
+        !tc__windowed_form(g, n, w) || w->weight->dtype != TC_F32 || w->groups != 1 || !tc__windowed_is_known(w))
         return 0;
     return w->results >= TC__LAID_RESULTS && tc__windowed_places(w) >= TC__LAID_PLACES &&
            (tc__laid_weight(g, w) || tc__laid_image(w));
