@@ -827,7 +827,8 @@ TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
 TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
                                    const int64_t *strides, tc_dtype dtype, const char *file,
                                    int line);
-// tc_from_data whose contents never change and may be compiled in: filter taps, tables. Writing to it is TC_E_ARG.
+// tc_from_data whose contents never change and may be compiled in: filter taps, tables, parameters. Writing to it is TC_E_ARG.
+// On the CPU products and convolutions lay such weights out once, which takes as much memory again in each program.
 // Views of it are constants too (tc_transpose, tc_slice also backwards, tc_reshape); what is computed of it or copied
 // (tc_flip, tc_clone, tc_cast, tc_mul_s, tc_cat) is a tensor like others, to be written and not known: made outside of
 // regions, tc_const(tc, tc_data(y), ...) is one again.
@@ -3338,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5ac3a07a4e828808u
+#define TC__BUILD_ID 0x35684ccc0feafa65u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8510,7 +8511,8 @@ typedef struct tc__known{
 int tf32;
 int panel;
 int tiles;
-const uint8_t*constant;
+const uint8_t
+*constant;
 uint32_t externals;
 }tc__known;
 typedef struct tc__graph{
@@ -25789,7 +25791,8 @@ return cut*taps>elements/TC__LAID_COPY;
 }
 static int tc__laid_form(const tc__graph*g,const tc__node*n,tc__windowed*w){
 if(n->op!=TC_OP_MATMUL||n->device||n->dtype!=TC_F32||
-!tc__windowed_form(g,n,w)||w->weight->dtype!=TC_F32||w->groups!=1||!tc__windowed_is_known(w))
+!tc__windowed_form(g,n,w)||w->weight->dtype!=TC_F32||w->groups!=1||
+!tc__windowed_is_known(w))
 return 0;
 return w->results>=TC__LAID_RESULTS&&tc__windowed_places(w)>=TC__LAID_PLACES&&
 (tc__laid_weight(g,w)||tc__laid_image(w));
@@ -52492,10 +52495,10 @@ some=1;
 }
 return some;
 }
-static int tc__may_stay(const tc__program*p,const tc__visit*v){
+static int tc__may_stay(const tc__program*p,const tc__visit*v,const tc__graph*g){
 const tc__region*r=p->ctx->alone;
 while(r&&r!=v->region)r=r->next;
-return!r&&p->backend&&!p->backend->own.run&&!p->devices&&!p->graph.loop.count;
+return!r&&p->backend&&!p->backend->own.run&&!g->devices&&!g->loop.count;
 }
 static void tc__launch_mark(tc__program*p,const tc__launch*l,uint8_t*read){
 for(size_t k=0;k<l->group->buffer.count;k++){
@@ -52506,7 +52509,7 @@ if(b->place==TC__BUF_INPUT)read[b->source]=1;
 }
 static int tc__program_still(tc__program*p,const tc__visit*v){
 size_t n=p->graph.node.count;
-if(!tc__may_stay(p,v))return 1;
+if(p->devices||!tc__may_stay(p,v,&p->graph))return 1;
 uint8_t*result=TC__NEW_ARRAY(p->ctx,uint8_t,n),
 *read=TC__NEW_ARRAY(p->ctx,uint8_t,p->externals+1);
 p->still=TC__ANEW_ARRAY(&p->arena,uint8_t,n);
@@ -53525,9 +53528,25 @@ if(m->b.ctx)tc__builder_close(&m->b);
 tc__graph_close(&m->recorded);
 memset(&m->b,0,sizeof m->b),memset(&m->recorded,0,sizeof m->recorded);
 }
+static int tc__making_knows(tc__making*m){
+tc__program*p=m->p;
+tc__known*known=&m->recorded.known;
+size_t n=m->v->external.count;
+uint8_t*constant=TC__ANEW_ARRAY(&p->arena,uint8_t,n+1);
+int stays=tc__may_stay(p,m->v,&m->recorded);
+if(!constant)return 0;
+for(size_t i=0;i<n;i++)
+constant[i]=stays&&m->v->external.at[i].constant!=0;
+known->constant=constant,known->externals=(uint32_t)n;
+known->tf32=p->allow_tf32;
+if(p->numerics==TC_NUMERICS_FAST&&tc__cpu_of(m->ctx)&TC__CPU_AMX)
+known->tiles=TC__THIRDS_ROWS;
+known->panel=TC__VECTOR<<(tc__cpu_of(m->ctx)&TC__CPU_AVX512F?3:1);
+return 1;
+}
 static int tc__stage_canon(tc__making*m){
 m->p->overlaps=tc__overlaps(&m->b);
-int ok=tc__program_canon(m->p,m->v,m->effects,&m->recorded);
+int ok=tc__making_knows(m)&&tc__program_canon(m->p,m->v,m->effects,&m->recorded);
 tc__making_drop(m);
 return ok;
 }
@@ -53604,25 +53623,11 @@ tc__arena_init(&p->arena,m->ctx);
 tc__ix_open(&p->ix,m->ctx);
 return 1;
 }
-static int tc__making_knows(tc__making*m){
-tc__program*p=m->p;
-tc__known*known=&m->recorded.known;
-size_t n=m->v->external.count;
-uint8_t*constant=TC__ANEW_ARRAY(&p->arena,uint8_t,n+1);
-if(!constant)return 0;
-for(size_t i=0;i<n;i++)constant[i]=m->v->external.at[i].constant!=0;
-known->constant=constant,known->externals=(uint32_t)n;
-known->tf32=p->allow_tf32;
-if(p->numerics==TC_NUMERICS_FAST&&tc__cpu_of(m->ctx)&TC__CPU_AMX)
-known->tiles=TC__THIRDS_ROWS;
-known->panel=TC__VECTOR<<(tc__cpu_of(m->ctx)&TC__CPU_AVX512F?3:1);
-return 1;
-}
 static int tc__making_draft(tc__making*m){
 tc__program*p=m->p;
 int ok=tc__graph_open(&p->graph,p->ctx,&p->ix)&&
 tc__graph_open(&m->recorded,p->ctx,&p->ix);
-ok=ok&&tc__making_knows(m)&&tc__stages_run(m,0,TC__DRAFT_STAGES);
+ok=ok&&tc__stages_run(m,0,TC__DRAFT_STAGES);
 tc__making_drop(m);
 return ok;
 }

@@ -121,7 +121,8 @@ TCDEF tc_tensor tc_wrap_at(tc_ctx *tc, void *data, tc_dims dims, tc_dtype dtype,
 TCDEF tc_tensor tc_wrap_strided_at(tc_ctx *tc, void *data, tc_dims dims,
                                    const int64_t *strides, tc_dtype dtype, const char *file,
                                    int line);
-// tc_from_data whose contents never change and may be compiled in: filter taps, tables. Writing to it is TC_E_ARG.
+// tc_from_data whose contents never change and may be compiled in: filter taps, tables, parameters. Writing to it is TC_E_ARG.
+// On the CPU products and convolutions lay such weights out once, which takes as much memory again in each program.
 // Views of it are constants too (tc_transpose, tc_slice also backwards, tc_reshape); what is computed of it or copied
 // (tc_flip, tc_clone, tc_cast, tc_mul_s, tc_cat) is a tensor like others, to be written and not known: made outside of
 // regions, tc_const(tc, tc_data(y), ...) is one again.

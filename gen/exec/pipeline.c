@@ -31,9 +31,27 @@ static void tc__making_drop(tc__making *m) {
     memset(&m->b, 0, sizeof m->b), memset(&m->recorded, 0, sizeof m->recorded);
 }
 
+// What passes ask of inputs and of the CPU. 0 = out of memory.
+static int tc__making_knows(tc__making *m) {
+    tc__program *p = m->p;
+    tc__known *known = &m->recorded.known;
+    size_t n = m->v->external.count;
+    uint8_t *constant = TC__ANEW_ARRAY(&p->arena, uint8_t, n + 1);
+    int stays = tc__may_stay(p, m->v, &m->recorded);
+    if (!constant) return 0;
+    for (size_t i = 0; i < n; i++)
+        constant[i] = stays && m->v->external.at[i].constant != 0;
+    known->constant = constant, known->externals = (uint32_t)n;
+    known->tf32 = p->allow_tf32;
+    if (p->numerics == TC_NUMERICS_FAST && tc__cpu_of(m->ctx) & TC__CPU_AMX)
+        known->tiles = TC__THIRDS_ROWS;
+    known->panel = TC__VECTOR << (tc__cpu_of(m->ctx) & TC__CPU_AVX512F ? 3 : 1);
+    return 1;
+}
+
 static int tc__stage_canon(tc__making *m) {
     m->p->overlaps = tc__overlaps(&m->b);
-    int ok = tc__program_canon(m->p, m->v, m->effects, &m->recorded);
+    int ok = tc__making_knows(m) && tc__program_canon(m->p, m->v, m->effects, &m->recorded);
     tc__making_drop(m);
     return ok;
 }
@@ -127,28 +145,12 @@ static int tc__making_begin(tc__making *m) {
     return 1;
 }
 
-// What passes ask of inputs and of the CPU. 0 = out of memory.
-static int tc__making_knows(tc__making *m) {
-    tc__program *p = m->p;
-    tc__known *known = &m->recorded.known;
-    size_t n = m->v->external.count;
-    uint8_t *constant = TC__ANEW_ARRAY(&p->arena, uint8_t, n + 1);
-    if (!constant) return 0;
-    for (size_t i = 0; i < n; i++) constant[i] = m->v->external.at[i].constant != 0;
-    known->constant = constant, known->externals = (uint32_t)n;
-    known->tf32 = p->allow_tf32;
-    if (p->numerics == TC_NUMERICS_FAST && tc__cpu_of(m->ctx) & TC__CPU_AMX)
-        known->tiles = TC__THIRDS_ROWS;
-    known->panel = TC__VECTOR << (tc__cpu_of(m->ctx) & TC__CPU_AVX512F ? 3 : 1);
-    return 1;
-}
-
 // Makes the draft of m->p, which has begun. 0 = reported, or the program can do without something.
 static int tc__making_draft(tc__making *m) {
     tc__program *p = m->p;
     int ok = tc__graph_open(&p->graph, p->ctx, &p->ix) &&
              tc__graph_open(&m->recorded, p->ctx, &p->ix);
-    ok = ok && tc__making_knows(m) && tc__stages_run(m, 0, TC__DRAFT_STAGES);
+    ok = ok && tc__stages_run(m, 0, TC__DRAFT_STAGES);
     tc__making_drop(m);
     return ok;
 }

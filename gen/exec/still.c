@@ -37,11 +37,12 @@ static int tc__launch_stays(const tc__launch *l, const uint8_t *result) {
     return some;
 }
 
-// Whether a program has such kernels: those of eager ops keep no memory, and a backend of the user's has none of ours.
-static int tc__may_stay(const tc__program *p, const tc__visit *v) {
+// Whether a program of graph g has such kernels: those of eager ops keep no memory, and a backend of the user's has none of
+// ours.
+static int tc__may_stay(const tc__program *p, const tc__visit *v, const tc__graph *g) {
     const tc__region *r = p->ctx->alone;
     while (r && r != v->region) r = r->next;
-    return !r && p->backend && !p->backend->own.run && !p->devices && !p->graph.loop.count;
+    return !r && p->backend && !p->backend->own.run && !g->devices && !g->loop.count;
 }
 
 // Kernel l stays: so do its nodes, and the constants that it reads are marked.
@@ -56,7 +57,7 @@ static void tc__launch_mark(tc__program *p, const tc__launch *l, uint8_t *read) 
 // Finds them. 0 = out of memory.
 static int tc__program_still(tc__program *p, const tc__visit *v) {
     size_t n = p->graph.node.count;
-    if (!tc__may_stay(p, v)) return 1;
+    if (p->devices || !tc__may_stay(p, v, &p->graph)) return 1;
     uint8_t *result = TC__NEW_ARRAY(p->ctx, uint8_t, n),
             *read = TC__NEW_ARRAY(p->ctx, uint8_t, p->externals + 1);
     p->still = TC__ANEW_ARRAY(&p->arena, uint8_t, n);

@@ -111,8 +111,9 @@ typedef struct tc__known {
     int tf32;  // devices may take f32 as tf32: tc_options.allow_tf32
     int panel; // rows of a panel of weights on this CPU
     int tiles; // rows from which tiles take f32: AMX, fast numerics; 0 = they do not
-    const uint8_t *constant; // by external: whether it is a tc_const
-    uint32_t externals;      //   of so many
+    const uint8_t
+        *constant;      // by external: what is made of it alone is made once (exec/still.c)
+    uint32_t externals; //   of so many
 } tc__known;
 
 typedef struct tc__graph {

@@ -1,4 +1,4 @@
-// What products over windows read on the host is laid out for them (kernel/contract.c). Input: a TENSOR graph. Output: the same where
+// What products read on the host is laid out for them (kernel/contract.c). Input: a TENSOR graph. Output: the same where
 //
 //     %m = matmul %weight %windows          [1, 1, o, k] times windows of pad %image
 //
@@ -6,11 +6,13 @@
 // it reads by movement
 //
 //     %p = laid permute reshape %weight     [o / panel, k, panel], the rows' panels, which runs once (exec/still.c)
+//
+// So does %m = matmul %x %weight of a constant [k, n], n whole panels, of which it has columns.
 
 enum {
-    TC__LAID_RESULTS = 16,     // rows of such products at least
+    TC__LAID_RESULTS = 16,     // rows of products over windows at least
     TC__LAID_PLACES = 32,      //   and columns
-    TC__LAID_DEEP = 16,        // k of products with panels at least,
+    TC__LAID_DEEP = 16,        // k of products by constants at least,
     TC__LAID_ROWS = 33,        //   rows,
     TC__LAID_ROWS_TURNED = 16, // of weights [n, k],
     TC__LAID_ROWS_MOST = 512,  //   and at most
@@ -54,7 +56,8 @@ static int tc__laid_image(const tc__windowed *w) {
 
 static int tc__laid_form(const tc__graph *g, const tc__node *n, tc__windowed *w) {
     if (n->op != TC_OP_MATMUL || n->device || n->dtype != TC_F32 ||
-        !tc__windowed_form(g, n, w) || w->weight->dtype != TC_F32 || w->groups != 1 || !tc__windowed_is_known(w))
+        !tc__windowed_form(g, n, w) || w->weight->dtype != TC_F32 || w->groups != 1 ||
+        !tc__windowed_is_known(w))
         return 0;
     return w->results >= TC__LAID_RESULTS && tc__windowed_places(w) >= TC__LAID_PLACES &&
            (tc__laid_weight(g, w) || tc__laid_image(w));

@@ -92,6 +92,79 @@ BOTH(other_constants_have_their_own) {
     }
 }
 
+// Of a convolution and a product by constants: what is laid out of them, in panels, runs once; not of tensors, nor beside a loop,
+// and eager calls lay nothing out. Whole numbers, so that sums are exact.
+static tc_tensor weighted(tc_tensor x, tc_tensor w, tc_tensor v) {
+    tc_tensor y = tc_conv2d(x, w, tc_null(), 1, 1, 1, 1);
+    return tc_matmul(tc_reshape(y, TC_DIMS(64, 64)), tc_t(v));
+}
+
+static tc_tensor whole_numbers(tc_ctx *tc, int n, unsigned from, tc_dims d, int constant) {
+    float *p = (float *)malloc(sizeof *p * (size_t)n);
+    for (int i = 0; i < n; i++) p[i] = (float)(int)(test_word((unsigned)i, from) % 5) - 2;
+    tc_tensor t = constant ? tc_const(tc, p, d, TC_F32) : tc_from_data(tc, p, d, TC_F32);
+    free(p);
+    return t;
+}
+
+static void counts_up(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user, out[0] = tc_add(in[0], in[1]);
+}
+
+static void lays_out(tc_ctx *tc, int constant, int loop, const float *want) {
+    enum { Y = 64 * 64 };
+    static float got[Y];
+    char name[40];
+    tc_tensor x = whole_numbers(tc, 16 * 64, 1, TC_DIMS(1, 16, 8, 8), 0),
+              w = whole_numbers(tc, 64 * 16 * 9, 2, TC_DIMS(64, 16, 3, 3), constant),
+              v = whole_numbers(tc, 64 * 64, 3, TC_DIMS(64, 64), constant),
+              z = tc_zeros(tc, TC_DIMS(1), TC_F32), three = tc_arange(tc, 0, 3, 1, TC_F32);
+    snprintf(name, sizeof name, "laid %d %d", constant, loop);
+    for (int i = 0; i < RUNS; i++) {
+        if (i == 1 && !loop) CHECK_EQ(tc_profile_begin(tc), TC_OK);
+        tc_trace_begin_at(tc, name, NULL, name, 1);
+        tc_tensor y = weighted(x, w, v), last = tc_null();
+        if (loop) tc_scan(counts_up, NULL, &z, 1, &three, 1, &last, NULL, 0);
+        END();
+        CHECK_EQ(tc_read(y, got, sizeof got), TC_OK);
+        int wrong = 0;
+        for (int k = 0; k < Y; k++) wrong += got[k] != want[k];
+        CHECK_EQ(wrong, 0);
+    }
+    if (loop) return;
+    CHECK_EQ(tc_profile_end(tc), TC_OK);
+    count(tc, (RUNS - 1) * 3, 3, __LINE__); // the image with its border, the two products
+}
+
+BOTH(weights_are_laid_out_once) {
+    static float want[64 * 64], eager[64 * 64];
+    for (int constant = 0; constant < 2; constant++) {
+        tc_tensor x = whole_numbers(tc, 16 * 64, 1, TC_DIMS(1, 16, 8, 8), 0),
+                  w = whole_numbers(tc, 64 * 16 * 9, 2, TC_DIMS(64, 16, 3, 3), constant),
+                  v = whole_numbers(tc, 64 * 64, 3, TC_DIMS(64, 64), constant);
+        CHECK_EQ(tc_read(weighted(x, w, v), constant ? eager : want, sizeof want), TC_OK);
+    }
+    CHECK(!memcmp(want, eager, sizeof want));
+    // A sum by hand: channel o of place p is element (o, p) of the product's left operand.
+    for (int o = 0, c = 63; o < 64; o += 21) {
+        double sum = 0;
+        for (int p = 0; p < 64; p++) {
+            double y = 0;
+            for (int k = 0; k < 16 * 9; k++) {
+                int row = p / 8 + k / 3 % 3 - 1, column = p % 8 + k % 3 - 1;
+                if (row < 0 || row > 7 || column < 0 || column > 7) continue;
+                y += ((int)(test_word((unsigned)(o * 16 * 9 + k), 2) % 5) - 2) *
+                     ((int)(test_word((unsigned)(k / 9 * 64 + row * 8 + column), 1) % 5) -
+                      2);
+            }
+            sum += y * ((int)(test_word((unsigned)(c * 64 + p), 3) % 5) - 2);
+        }
+        CHECK_NEAR((double)want[o * 64 + c], sum, 0);
+    }
+    for (int constant = 0; constant < 2; constant++)
+        for (int loop = 0; loop < 2; loop++) lays_out(tc, constant, loop, want);
+}
+
 // Memory is laid out anew, and grows: what was kept there is made again.
 BOTH(other_sizes_make_it_again) {
     static const int rows[] = {3, 5, 900, 4, 900, 2};
