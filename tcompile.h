@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x35684ccc0feafa65u
+#define TC__BUILD_ID 0xe6a50fd3be6213ffu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36383,7 +36383,7 @@ int64_t cols=tc__ix_value(q->g->shape.cols),panels=(m+q->width-1)/q->width,
 pieces=(cols+q->wide_most-1)/q->wide_most,
 others=tc__ix_times(pieces,tc__ix_value(q->g->shape.batch)),
 items=2*(int64_t)threads*TC__CONTRACT_WINDOW_ITEMS,
-blocks=q->rows_lie?(items+others-1)/others:threads;
+blocks=q->rows_lie&&others?(items+others-1)/others:threads;
 if(blocks>panels)blocks=panels;
 int64_t share=(panels+blocks-1)/blocks*q->width;
 if(share<q->grain)q->grain=share;
@@ -36462,10 +36462,11 @@ tc__access_along(g,at,TC__COL,panel)==TC__CONTIGUOUS
 :0;
 }
 static void tc__contract_panel_sizes(tc__contract*q,int64_t m){
-int64_t blocks=(m+TC__CONTRACT_PANEL_ROWS-1)/TC__CONTRACT_PANEL_ROWS;
 if(q->phases>1)return;
 if(!q->slice)q->slice=tc__ix_value(q->depth);
-if(!q->tall&&m<INT64_MAX)q->grain=(m+blocks-1)/blocks;
+if(q->tall||m<1||m==INT64_MAX)return;
+int64_t blocks=(m-1)/TC__CONTRACT_PANEL_ROWS+1;
+q->grain=(m-1)/blocks+1;
 }
 static void tc__contract_block(tc__contract*q){
 int wide=tc__contract_is_wide(q),most=tc__contract_is_pair(q)?6:12;

@@ -253,7 +253,7 @@ static void tc__window_share(tc__contract *q, int64_t m) {
             pieces = (cols + q->wide_most - 1) / q->wide_most,
             others = tc__ix_times(pieces, tc__ix_value(q->g->shape.batch)),
             items = 2 * (int64_t)threads * TC__CONTRACT_WINDOW_ITEMS,
-            blocks = q->rows_lie ? (items + others - 1) / others : threads;
+            blocks = q->rows_lie && others ? (items + others - 1) / others : threads;
     if (blocks > panels) blocks = panels;
     int64_t share = (panels + blocks - 1) / blocks * q->width;
     if (share < q->grain) q->grain = share;

@@ -42,7 +42,7 @@ static int64_t tc__columns_cost(const tc__contract *q, int64_t cols, int v) {
     return tc__padded(cols, v * q->lanes) * (tc__contract_has_32(q) ? each[v] : 1);
 }
 
-// Columns of the panels that the right operand lies in (pass/winograd.c), as many as a block has; 0 = it lies otherwise.
+// Columns of the panels that the right operand lies in (pass/laid.c), as many as a block has; 0 = it lies otherwise.
 static int tc__contract_panel(const tc__contract *q) {
     const tc__group *g = q->g;
     const tc__node *n = g->body.node.at[tc__right_of(g)];
@@ -61,10 +61,11 @@ static int tc__contract_panel(const tc__contract *q) {
 
 // An item's rows, and slices: panels outside, rows inside, so that the next panel comes while rows use the one before.
 static void tc__contract_panel_sizes(tc__contract *q, int64_t m) {
-    int64_t blocks = (m + TC__CONTRACT_PANEL_ROWS - 1) / TC__CONTRACT_PANEL_ROWS;
     if (q->phases > 1) return;
     if (!q->slice) q->slice = tc__ix_value(q->depth);
-    if (!q->tall && m < INT64_MAX) q->grain = (m + blocks - 1) / blocks;
+    if (q->tall || m < 1 || m == INT64_MAX) return;
+    int64_t blocks = (m - 1) / TC__CONTRACT_PANEL_ROWS + 1;
+    q->grain = (m - 1) / blocks + 1;
 }
 
 // Sums in registers: 12 vectors, 6 where each takes two registers, 24 of 32 registers.
