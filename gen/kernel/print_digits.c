@@ -105,6 +105,8 @@ static void tc__print_panel_apart(tc__printer *p, const tc__contract *q) {
     }
     tc__digits d = tc__digits_of(x, TC__DEPTH, q->depth, e, 1 + (int)tests);
     tc__let_panel_columns(p, q, n);
+    tc__line(p);
+    tc__put(p->out, "%s *row = panel;\n", tc__panel_type(p, q));
     tc__print_digits_open(p, &d, q->slice ? "k0" : "0", q->slice ? "k1" : "depth", "");
     tc__let_ix(p, "at", tc__in_digits(&d, e[0]));
     for (uint32_t i = 0; i < tests; i++) {
@@ -119,15 +121,14 @@ static void tc__print_panel_apart(tc__printer *p, const tc__contract *q) {
         tc__put(p->out, ") ");
     }
     if (!tests || known)
-        tc__put(p->out, "for (int j = 0; j < %d; j++) panel[j] = column[j][at];\n",
-                q->width);
+        tc__put(p->out, "for (int j = 0; j < %d; j++) row[j] = column[j][at];\n", q->width);
     if (tests && known) tc__line(p), tc__put(p->out, "else ");
     if (tests) {
-        tc__put(p->out, "for (int j = 0; j < %d; j++) panel[j] = ", q->width);
+        tc__put(p->out, "for (int j = 0; j < %d; j++) row[j] = ", q->width);
         tc__put_inside_column(p, n);
         tc__put(p->out, " ? column[j][at] : 0;\n");
     }
     tc__line(p);
-    tc__put(p->out, "panel += %d;\n", q->width);
+    tc__put(p->out, "row += %d;\n", q->width);
     tc__print_digits_close(p, &d);
 }

@@ -31,6 +31,9 @@ static const shape shapes[] = {
     {2, 21, 19, 12, 64, 3, 5, 2, 3, 1},  //   of a batch, in steps
     {1, 70, 7, 9, 192, 3, 3, 1, 1, 1},   //   of few windows
     {2, 33, 6, 7, 128, 2, 3, 1, 1, 2},   //
+    {1, 250, 3, 3, 64, 3, 3, 1, 1,
+     1}, // so few that they are packed, in slices of a long depth
+    {1, 128, 21, 6, 64, 4, 4, 3, 1, 2}, //
 };
 
 static const struct {
