@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xe6a50fd3be6213ffu
+#define TC__BUILD_ID 0xfb3a7ce880d0dec2u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36446,7 +36446,7 @@ static int64_t tc__columns_cost(const tc__contract*q,int64_t cols,int v){
 static const int each[]={0,0,125,108,100};
 return tc__padded(cols,v*q->lanes)*(tc__contract_has_32(q)?each[v]:1);
 }
-static int tc__contract_panel(const tc__contract*q){
+static int tc__contract_panel(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
 const tc__node*n=g->body.node.at[tc__right_of(g)];
 int panel=tc__contract_has_32(q)?4*q->lanes:2*q->lanes;
@@ -36454,6 +36454,7 @@ if(q->cls!=TC__CLASS_f32||q->dot.each>1||q->number||g->target.keeps||
 !tc__is_plain(g,tc__right_of(g))||tc__has_windows(g,q->lanes)||
 !tc__ix_is_const(g->shape.cols)||!tc__ix_is_const(q->depth))
 return 0;
+if(m<=TC__CONTRACT_STREAM&&tc__is_adjacent(g,tc__right_of(g)))return 0;
 tc__ix at=n->attr[TC__LOAD_INDEX];
 return tc__ix_equals(tc__ix_run(g->body.ix,at,TC__DEPTH).stride,panel)&&
 tc__ix_value(g->shape.cols)%panel==0&&
@@ -36976,7 +36977,7 @@ q.slice=q.turns?0
 :q.late?TC__CONTRACT_LATE_SLICE<<(q.split!=0)
 :tc__contract_slice(&q,m);
 q.tall=tc__contract_is_tall(&q,m);
-q.panel=tc__contract_panel(&q);
+q.panel=tc__contract_panel(&q,m);
 q.grain=q.tall?tc__contract_tall_grain(&q,m)
 :q.slice?tc__contract_slice_grain(&q,m)
 :tc__contract_grain(g,m,number?tc__may_tile(g):q.dot.tiles);
@@ -37819,6 +37820,8 @@ e[1+i]=tc__of_depth(x,tc__windows_test(n,i));
 }
 tc__digits d=tc__digits_of(x,TC__DEPTH,q->depth,e,1+(int)tests);
 tc__let_panel_columns(p,q,n);
+tc__line(p);
+tc__put(p->out,"%s *row = panel;\n",tc__panel_type(p,q));
 tc__print_digits_open(p,&d,q->slice?"k0":"0",q->slice?"k1":"depth","");
 tc__let_ix(p,"at",tc__in_digits(&d,e[0]));
 for(uint32_t i=0;i<tests;i++){
@@ -37833,16 +37836,15 @@ tc__put_inside(p,n,i,tc__without_depth(x,tc__windows_test(n,i)));
 tc__put(p->out,") ");
 }
 if(!tests||known)
-tc__put(p->out,"for (int j = 0; j < %d; j++) panel[j] = column[j][at];\n",
-q->width);
+tc__put(p->out,"for (int j = 0; j < %d; j++) row[j] = column[j][at];\n",q->width);
 if(tests&&known)tc__line(p),tc__put(p->out,"else ");
 if(tests){
-tc__put(p->out,"for (int j = 0; j < %d; j++) panel[j] = ",q->width);
+tc__put(p->out,"for (int j = 0; j < %d; j++) row[j] = ",q->width);
 tc__put_inside_column(p,n);
 tc__put(p->out," ? column[j][at] : 0;\n");
 }
 tc__line(p);
-tc__put(p->out,"panel += %d;\n",q->width);
+tc__put(p->out,"row += %d;\n",q->width);
 tc__print_digits_close(p,&d);
 }
 // ---- gen/kernel/print_lying.c
@@ -37856,7 +37858,7 @@ static int tc__contract_ahead(const tc__contract*q){
 int steps=tc__contract_unroll(q),lines=steps*q->width/tc__contract_line(q);
 int64_t rows=q->panel?q->grain:q->wide_most,
 blocks=(rows+q->rows-1)/q->rows;
-return(q->rows_lie||(q->panel&&q->lies))&&q->slice&&steps>1
+return(q->rows_lie||(q->panel&&q->lies))&&q->slice>=steps&&steps>1
 ?(int)((lines+blocks-1)/blocks)
 :0;
 }

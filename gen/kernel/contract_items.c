@@ -31,7 +31,7 @@ static tc__contract tc__contract_plan_at(const tc__group *g, tc__ix at, int numb
               : q.late ? TC__CONTRACT_LATE_SLICE << (q.split != 0)
                        : tc__contract_slice(&q, m);
     q.tall = tc__contract_is_tall(&q, m);
-    q.panel = tc__contract_panel(&q);
+    q.panel = tc__contract_panel(&q, m);
     q.grain = q.tall    ? tc__contract_tall_grain(&q, m)
               : q.slice ? tc__contract_slice_grain(&q, m)
                         : tc__contract_grain(g, m, number ? tc__may_tile(g) : q.dot.tiles);

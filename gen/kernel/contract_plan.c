@@ -42,8 +42,9 @@ static int64_t tc__columns_cost(const tc__contract *q, int64_t cols, int v) {
     return tc__padded(cols, v * q->lanes) * (tc__contract_has_32(q) ? each[v] : 1);
 }
 
-// Columns of the panels that the right operand lies in (pass/laid.c), as many as a block has; 0 = it lies otherwise.
-static int tc__contract_panel(const tc__contract *q) {
+// Columns of the panels that the right operand of m rows lies in (pass/laid.c; or its rows are one), as many as a block has; 0 = it
+// lies otherwise, or few rows stream it.
+static int tc__contract_panel(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
     const tc__node *n = g->body.node.at[tc__right_of(g)];
     int panel = tc__contract_has_32(q) ? 4 * q->lanes : 2 * q->lanes;
@@ -51,6 +52,7 @@ static int tc__contract_panel(const tc__contract *q) {
         !tc__is_plain(g, tc__right_of(g)) || tc__has_windows(g, q->lanes) ||
         !tc__ix_is_const(g->shape.cols) || !tc__ix_is_const(q->depth))
         return 0;
+    if (m <= TC__CONTRACT_STREAM && tc__is_adjacent(g, tc__right_of(g))) return 0;
     tc__ix at = n->attr[TC__LOAD_INDEX];
     return tc__ix_equals(tc__ix_run(g->body.ix, at, TC__DEPTH).stride, panel) &&
                    tc__ix_value(g->shape.cols) % panel == 0 &&

@@ -19,7 +19,7 @@ static int tc__contract_ahead(const tc__contract *q) {
     int steps = tc__contract_unroll(q), lines = steps * q->width / tc__contract_line(q);
     int64_t rows = q->panel ? q->grain : q->wide_most,
             blocks = (rows + q->rows - 1) / q->rows;
-    return (q->rows_lie || (q->panel && q->lies)) && q->slice && steps > 1
+    return (q->rows_lie || (q->panel && q->lies)) && q->slice >= steps && steps > 1
                ? (int)((lines + blocks - 1) / blocks)
                : 0;
 }

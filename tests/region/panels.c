@@ -48,6 +48,9 @@ static const product products[] = {
     {1, 61, 33, 1027, 0, 0, DOUBLED}, //   or are computed
     {1, 45, 60, 90, 0, 1, HALVES},    // evaluated along k, and turned
     {1, 70, 50, 800, 0, 1, HALVES},   //   in slices
+    {1, 40, 64, 3, 0, 0, PLAIN},      // rows that are a panel, fewer k than a step has
+    {1, 300, 64, 2, 0, 0, BESIDE},    //
+    {1, 33, 64, 6, 0, 0, PLAIN},      //   and some over
     {1, 128, 192, 300, 0, 1, CONSTANT},  // panels that lie
     {1, 16, 64, 99, 0, 1, CONSTANT},     //   for few rows
     {1, 33, 64, 130, 0, 0, FUSED},       //   of another major
