@@ -4,7 +4,7 @@
 // LSTM's step. Weights are [k, n], or [n, k] ("turned"), or the left operand is [k, m] ("left turned", the
 // gradient of weights). Rows of 16 and fewer rotate through weights of 128 MB, so that they come
 // from memory, as they do in a model. Beside that the same with fast numerics (AMX, where there is
-// some): its speed and its error, as shares of the strict ones.
+// some): its speed and its error, as shares of the strict ones; and with constant weights, which are laid out once.
 //
 // Arguments: [threads=2 [beginning of a row's name]]. Environment: OPENBLAS, the library's path; else the
 // usual names are tried, without one there is nothing to compare with. The newest is the fastest:
@@ -68,7 +68,7 @@ typedef struct work {
     sgemm peer;
     int copies, at, peer_at;
     float *a, *b[MOST_COPIES], *out;
-    tc_tensor left, right[MOST_COPIES];
+    tc_tensor left, right[MOST_COPIES], constant[MOST_COPIES];
 } work;
 
 static void *symbol_of(void *so, const char *name) {
@@ -102,13 +102,14 @@ static sgemm open_peer(int threads) {
     return f;
 }
 
-static tc_tensor multiply(work *w, tc_numerics numerics, int keep) {
+static tc_tensor multiply(work *w, const tc_tensor *right, tc_numerics numerics, int keep) {
     form how = jobs[w->job].form;
-    tc_tensor b = w->right[keep ? 0 : w->at++ % w->copies];
+    tc_tensor b = right[keep ? 0 : w->at++ % w->copies];
     tc_options o = tc_options_default();
     o.numerics = numerics;
     tc_trace_begin_at(w->tc, "gemm", &o, jobs[w->job].name,
-                      1 + (int)numerics); // its place: the job's name
+                      1 + (int)numerics +
+                          10 * (right == w->constant)); // its place: the job's
     tc_tensor y = tc_matmul(how == LEFT_TURNED ? tc_t(w->left) : w->left,
                             how == TURNED ? tc_t(b) : b);
     if (keep) tc_keep(y);
@@ -116,15 +117,27 @@ static tc_tensor multiply(work *w, tc_numerics numerics, int keep) {
     return y;
 }
 
-static void run_ours(void *user) { multiply((work *)user, TC_NUMERICS_STRICT, 0); }
-static void run_fast(void *user) { multiply((work *)user, TC_NUMERICS_FAST, 0); }
+static void run_ours(void *user) {
+    work *w = (work *)user;
+    multiply(w, w->right, TC_NUMERICS_STRICT, 0);
+}
+
+static void run_fast(void *user) {
+    work *w = (work *)user;
+    multiply(w, w->right, TC_NUMERICS_FAST, 0);
+}
+
+static void run_constant(void *user) {
+    work *w = (work *)user;
+    multiply(w, w->constant, TC_NUMERICS_STRICT, 0);
+}
 
 // The mean distance of some results from sums in double, by the sizes of what is added up.
 static double error_of(work *w, tc_numerics numerics) {
     enum { SOME = 500 };
     int m = jobs[w->job].m, n = jobs[w->job].n, k = jobs[w->job].k;
     form how = jobs[w->job].form;
-    tc_tensor y = multiply(w, numerics, 1);
+    tc_tensor y = multiply(w, w->right, numerics, 1);
     tc_read(y, w->out, (size_t)m * (size_t)n * sizeof *w->out);
     double all = 0;
     for (int i = 0; i < SOME; i++) {
@@ -172,17 +185,18 @@ static void open_job(work *w, size_t job) {
                       TC_F32);
     for (int i = 0; i < w->copies; i++) {
         w->b[i] = numbers(n * k, (uint64_t)i + 2);
-        w->right[i] = tc_wrap(w->tc, w->b[i],
-                              how == TURNED ? TC_DIMS((int64_t)n, (int64_t)k)
-                                            : TC_DIMS((int64_t)k, (int64_t)n),
-                              TC_F32);
+        tc_dims d = how == TURNED ? TC_DIMS((int64_t)n, (int64_t)k)
+                                  : TC_DIMS((int64_t)k, (int64_t)n);
+        w->right[i] = tc_wrap(w->tc, w->b[i], d, TC_F32);
+        w->constant[i] = tc_const(w->tc, w->b[i], d, TC_F32);
     }
     bench_check(w->tc);
 }
 
 static void close_job(work *w) {
     tc_free(w->left);
-    for (int i = 0; i < w->copies; i++) tc_free(w->right[i]), free(w->b[i]);
+    for (int i = 0; i < w->copies; i++)
+        tc_free(w->right[i]), tc_free(w->constant[i]), free(w->b[i]);
     free(w->a), free(w->out);
 }
 
@@ -197,19 +211,21 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
         if (strncmp(jobs[i].name, names, strlen(names))) continue;
         open_job(&w, i);
-        bench_side sides[3] = {{run_ours, &w, 0}, {run_fast, &w, 0}, {run_peer, &w, 0}};
-        bench_interleave(sides, w.peer ? 3 : 2, 2 * BENCH_ROUNDS + 1);
+        bench_side sides[4] = {
+            {run_ours, &w, 0}, {run_fast, &w, 0}, {run_constant, &w, 0}, {run_peer, &w, 0}};
+        bench_interleave(sides, w.peer ? 4 : 3, 2 * BENCH_ROUNDS + 1);
         bench_check(w.tc);
         double flops = 2.0 * jobs[i].m * jobs[i].n * jobs[i].k;
-        missed += bench_row(jobs[i].name, sides[0].ns, w.peer ? sides[2].ns : -1,
-                            w.peer ? sides[2].ns / sides[0].ns : -1,
+        missed += bench_row(jobs[i].name, sides[0].ns, w.peer ? sides[3].ns : -1,
+                            w.peer ? sides[3].ns / sides[0].ns : -1,
                             w.peer ? BENCH_AT_LEAST : BENCH_NO_BAR, jobs[i].bar);
         printf(
             "  %.0f GFLOP/s, weights at %.1f GB/s; fast numerics: %.2f of the speed, %.2f of "
-            "the error\n",
+            "the error; constant weights: %.2f of the speed\n",
             flops / sides[0].ns, 4.0 * jobs[i].n * jobs[i].k / sides[0].ns,
             sides[0].ns / sides[1].ns,
-            error_of(&w, TC_NUMERICS_FAST) / error_of(&w, TC_NUMERICS_STRICT));
+            error_of(&w, TC_NUMERICS_FAST) / error_of(&w, TC_NUMERICS_STRICT),
+            sides[0].ns / sides[2].ns);
         close_job(&w);
     }
     tc_close(w.tc);
