@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfb3a7ce880d0dec2u
+#define TC__BUILD_ID 0xf80d514420b0d2eau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36368,12 +36368,15 @@ wide=tc__padded(wide,step);
 q->wide_most=wide<n?wide:n;
 q->wide=tc__ix_const(q->wide_most);
 }
+static int tc__lies_in_panels(const tc__group*g,uint32_t id,tc__axis axis,int width){
+tc__ix at=g->body.node.at[id]->attr[TC__LOAD_INDEX];
+return tc__ix_equals(tc__ix_run(g->body.ix,at,TC__DEPTH).stride,width)&&
+tc__access_along(g,at,axis,width)==TC__CONTIGUOUS;
+}
 static int tc__contract_rows_lie(const tc__contract*q){
 const tc__group*g=q->g;
 if(q->right!=TC__RIGHT_WINDOWS||tc__ix_value(q->m)%q->width)return 0;
-tc__ix at=g->body.node.at[tc__left_of(g)]->attr[TC__LOAD_INDEX];
-return tc__ix_equals(tc__ix_run(g->body.ix,at,TC__DEPTH).stride,q->width)&&
-tc__access_along(g,at,TC__ROW,q->width)==TC__CONTIGUOUS;
+return tc__lies_in_panels(g,tc__left_of(g),TC__ROW,q->width);
 }
 static void tc__window_share(tc__contract*q,int64_t m){
 int threads=q->g->target.threads<2?2:q->g->target.threads;
@@ -36448,19 +36451,15 @@ return tc__padded(cols,v*q->lanes)*(tc__contract_has_32(q)?each[v]:1);
 }
 static int tc__contract_panel(const tc__contract*q,int64_t m){
 const tc__group*g=q->g;
-const tc__node*n=g->body.node.at[tc__right_of(g)];
 int panel=tc__contract_has_32(q)?4*q->lanes:2*q->lanes;
 if(q->cls!=TC__CLASS_f32||q->dot.each>1||q->number||g->target.keeps||
 !tc__is_plain(g,tc__right_of(g))||tc__has_windows(g,q->lanes)||
 !tc__ix_is_const(g->shape.cols)||!tc__ix_is_const(q->depth))
 return 0;
 if(m<=TC__CONTRACT_STREAM&&tc__is_adjacent(g,tc__right_of(g)))return 0;
-tc__ix at=n->attr[TC__LOAD_INDEX];
-return tc__ix_equals(tc__ix_run(g->body.ix,at,TC__DEPTH).stride,panel)&&
-tc__ix_value(g->shape.cols)%panel==0&&
-tc__access_along(g,at,TC__COL,panel)==TC__CONTIGUOUS
-?panel
-:0;
+int lies=tc__ix_value(g->shape.cols)%panel==0&&
+tc__lies_in_panels(g,tc__right_of(g),TC__COL,panel);
+return lies?panel:0;
 }
 static void tc__contract_panel_sizes(tc__contract*q,int64_t m){
 if(q->phases>1)return;
@@ -38676,7 +38675,8 @@ static void tc__let_tables(tc__printer*p){
 uint32_t tests=tc__windows_tests(tc__windows_load(p));
 const char*type=tc__table_type(p->g);
 tc__line(p);
-tc__put(p->out,"%s *at = (%s *)(void *)table, *same = at + depth;\n",type,type);
+tc__put(p->out,"%s *at = (%s *)(void *)table%s;\n",type,type,
+tests?", *same = at + depth":"");
 for(uint32_t i=0;i<tests;i++){
 tc__line(p);
 tc__put(p->out,"%s *near%u = same + %u * depth;\n",type,i,i+1);
@@ -38696,8 +38696,10 @@ tc__line(p);
 tc__put(p->out,"for (tc_i64 k = 0; k < depth; k++)");
 tc__block_open(p);
 tc__print_table(p,"at",tc__of_depth(x,n->attr[TC__LOAD_INDEX]));
+if(tc__windows_tests(n)){
 tc__line(p);
 tc__put(p->out,"same[k] = (%s)k;\n",tc__table_type(p->g));
+}
 for(uint32_t i=0;i<tc__windows_tests(n);i++){
 snprintf(name,sizeof name,"near%u",i);
 tc__print_table(p,name,tc__of_depth(x,tc__windows_test(n,i)));

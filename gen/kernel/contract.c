@@ -235,13 +235,18 @@ static void tc__window_wide(tc__contract *q, int64_t most) {
     q->wide = tc__ix_const(q->wide_most);
 }
 
+// Whether LOAD `id` reads panels: `width` elements along an axis beside each other, the next k's behind them.
+static int tc__lies_in_panels(const tc__group *g, uint32_t id, tc__axis axis, int width) {
+    tc__ix at = g->body.node.at[id]->attr[TC__LOAD_INDEX];
+    return tc__ix_equals(tc__ix_run(g->body.ix, at, TC__DEPTH).stride, width) &&
+           tc__access_along(g, at, axis, width) == TC__CONTIGUOUS;
+}
+
 // Whether rows of windows lie as panels would be packed.
 static int tc__contract_rows_lie(const tc__contract *q) {
     const tc__group *g = q->g;
     if (q->right != TC__RIGHT_WINDOWS || tc__ix_value(q->m) % q->width) return 0;
-    tc__ix at = g->body.node.at[tc__left_of(g)]->attr[TC__LOAD_INDEX];
-    return tc__ix_equals(tc__ix_run(g->body.ix, at, TC__DEPTH).stride, q->width) &&
-           tc__access_along(g, at, TC__ROW, q->width) == TC__CONTIGUOUS;
+    return tc__lies_in_panels(g, tc__left_of(g), TC__ROW, q->width);
 }
 
 // Rows of an item: each thread packs some. Where nobody packs them there are enough items for all.

@@ -46,19 +46,15 @@ static int64_t tc__columns_cost(const tc__contract *q, int64_t cols, int v) {
 // lies otherwise, or few rows stream it.
 static int tc__contract_panel(const tc__contract *q, int64_t m) {
     const tc__group *g = q->g;
-    const tc__node *n = g->body.node.at[tc__right_of(g)];
     int panel = tc__contract_has_32(q) ? 4 * q->lanes : 2 * q->lanes;
     if (q->cls != TC__CLASS_f32 || q->dot.each > 1 || q->number || g->target.keeps ||
         !tc__is_plain(g, tc__right_of(g)) || tc__has_windows(g, q->lanes) ||
         !tc__ix_is_const(g->shape.cols) || !tc__ix_is_const(q->depth))
         return 0;
     if (m <= TC__CONTRACT_STREAM && tc__is_adjacent(g, tc__right_of(g))) return 0;
-    tc__ix at = n->attr[TC__LOAD_INDEX];
-    return tc__ix_equals(tc__ix_run(g->body.ix, at, TC__DEPTH).stride, panel) &&
-                   tc__ix_value(g->shape.cols) % panel == 0 &&
-                   tc__access_along(g, at, TC__COL, panel) == TC__CONTIGUOUS
-               ? panel
-               : 0;
+    int lies = tc__ix_value(g->shape.cols) % panel == 0 &&
+               tc__lies_in_panels(g, tc__right_of(g), TC__COL, panel);
+    return lies ? panel : 0;
 }
 
 // An item's rows, and slices: panels outside, rows inside, so that the next panel comes while rows use the one before.

@@ -13,7 +13,8 @@ static void tc__let_tables(tc__printer *p) {
     uint32_t tests = tc__windows_tests(tc__windows_load(p));
     const char *type = tc__table_type(p->g);
     tc__line(p);
-    tc__put(p->out, "%s *at = (%s *)(void *)table, *same = at + depth;\n", type, type);
+    tc__put(p->out, "%s *at = (%s *)(void *)table%s;\n", type, type,
+            tests ? ", *same = at + depth" : "");
     for (uint32_t i = 0; i < tests; i++) {
         tc__line(p);
         tc__put(p->out, "%s *near%u = same + %u * depth;\n", type, i, i + 1);
@@ -36,8 +37,10 @@ static void tc__print_tables(tc__printer *p) {
     tc__put(p->out, "for (tc_i64 k = 0; k < depth; k++)");
     tc__block_open(p);
     tc__print_table(p, "at", tc__of_depth(x, n->attr[TC__LOAD_INDEX]));
-    tc__line(p);
-    tc__put(p->out, "same[k] = (%s)k;\n", tc__table_type(p->g));
+    if (tc__windows_tests(n)) {
+        tc__line(p);
+        tc__put(p->out, "same[k] = (%s)k;\n", tc__table_type(p->g));
+    }
     for (uint32_t i = 0; i < tc__windows_tests(n); i++) {
         snprintf(name, sizeof name, "near%u", i);
         tc__print_table(p, name, tc__of_depth(x, tc__windows_test(n, i)));
