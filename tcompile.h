@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf80d514420b0d2eau
+#define TC__BUILD_ID 0x25ed0941284fd7fau
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -25759,6 +25759,8 @@ TC__LAID_PLACES=32,
 TC__LAID_DEEP=16,
 TC__LAID_ROWS=33,
 TC__LAID_ROWS_TURNED=16,
+TC__LAID_NEAR=
+1<<20,
 TC__LAID_ROWS_MOST=512,
 TC__LAID_COPY=2
 };
@@ -25798,7 +25800,9 @@ return w->results>=TC__LAID_RESULTS&&tc__windowed_places(w)>=TC__LAID_PLACES&&
 (tc__laid_weight(g,w)||tc__laid_image(w));
 }
 static int tc__laid_pays(const tc__graph*g,const tc__node*b,tc__ix m){
-int turned=b->op==TC_OP_PERMUTE;
+int64_t all=tc__ix_times(tc__ix_value(b->dims[b->rank-2]),
+tc__ix_value(b->dims[b->rank-1]));
+int turned=b->op==TC_OP_PERMUTE&&all<=TC__LAID_NEAR;
 int64_t least=turned?TC__LAID_ROWS_TURNED:TC__LAID_ROWS,
 most=g->known.tiles?g->known.tiles-1:TC__LAID_ROWS_MOST;
 return tc__ix_is_const(m)&&tc__ix_value(m)>=least&&tc__ix_value(m)<=most;

@@ -15,7 +15,9 @@ enum {
     TC__LAID_DEEP = 16,        // k of products by constants at least,
     TC__LAID_ROWS = 33,        //   rows,
     TC__LAID_ROWS_TURNED = 16, // of weights [n, k],
-    TC__LAID_ROWS_MOST = 512,  //   and at most
+    TC__LAID_NEAR =
+        1 << 20, //   which stay in a cache: 16 rows of 4096 x 4096 lose a third,
+    TC__LAID_ROWS_MOST = 512, //   and at most
     TC__LAID_COPY = 2 // elements that are copied in whole rows while one of a window is
 };
 
@@ -66,7 +68,9 @@ static int tc__laid_form(const tc__graph *g, const tc__node *n, tc__windowed *w)
 // Whether a product of m rows takes less time with b in panels: few rows stream it, or turn it in registers, as it is; of
 // many packing it is little; and AMX's tiles have words of their own.
 static int tc__laid_pays(const tc__graph *g, const tc__node *b, tc__ix m) {
-    int turned = b->op == TC_OP_PERMUTE;
+    int64_t all = tc__ix_times(tc__ix_value(b->dims[b->rank - 2]),
+                               tc__ix_value(b->dims[b->rank - 1]));
+    int turned = b->op == TC_OP_PERMUTE && all <= TC__LAID_NEAR;
     int64_t least = turned ? TC__LAID_ROWS_TURNED : TC__LAID_ROWS,
             most = g->known.tiles ? g->known.tiles - 1 : TC__LAID_ROWS_MOST;
     return tc__ix_is_const(m) && tc__ix_value(m) >= least && tc__ix_value(m) <= most;
