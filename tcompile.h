@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x25ed0941284fd7fau
+#define TC__BUILD_ID 0x07650729921c6251u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8384,7 +8384,7 @@ TC__GET_PLACES=4,
 TC__LAST_BUFFER=0,TC__LAST_INDEX=1,TC__LAST_COUNT=2,
 TC__FORGET_BUFFER=0,
 TC__BEGUN_BUFFER=0,
-TC__MEET_BUFFER=0,TC__MEET_COUNT=1,
+TC__MEET_BUFFER=0,TC__MEET_COUNT=1,TC__MEET_OWN=2,
 TC__TEMPLATE_NAME=0,TC__TEMPLATE_SHARED=1,TC__TEMPLATE_TICKETS=2,TC__TEMPLATE_SUMS=3,
 TC__TEMPLATE_BLOCK=4,TC__TEMPLATE_ROWS=5,TC__TEMPLATE_COLS=6,TC__TEMPLATE_DEPTH=7,
 TC__TEMPLATE_NUMBERS=8,
@@ -10065,7 +10065,7 @@ TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
 "t buffer","")
 TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
-"t buffer, t count","")
+"t buffer, t count, t own","")
 TC__OP(KERNEL,-1,64,attr,none,0,COUNT,0xf0u,0x0u,
 "t name, t shared, t tickets, t sums, s block, s rows, s cols, s depth, t numbers[]","")
 TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
@@ -23315,6 +23315,8 @@ tc__dump_buffer(d,n->attr[TC__BEGUN_BUFFER]);
 static void tc__dump_meet(tc__dump*d,const tc__node*n){
 tc__put(d->t,"meet %lld at ",(long long)n->attr[TC__MEET_COUNT]);
 tc__dump_buffer(d,n->attr[TC__MEET_BUFFER]);
+tc__put(d->t,", own ");
+tc__dump_buffer(d,n->attr[TC__MEET_OWN]);
 }
 static void tc__dump_wait(tc__dump*d,const tc__node*n){
 (void)n;
@@ -24023,7 +24025,7 @@ uint32_t least,most;
 {TC_OP_LAST,TC__LEGAL_LOOP,0,3,3},
 {TC_OP_FORGET,TC__LEGAL_LOOP,0,1,1},
 {TC_OP_BEGUN,TC__LEGAL_LOOP,0,1,1},
-{TC_OP_MEET,TC__LEGAL_LOOP,0,2,2},
+{TC_OP_MEET,TC__LEGAL_LOOP,0,3,3},
 {TC_OP_CALL,TC__LEGAL_LOOP,0,TC__CALL_BUFFERS+4,TC__CALL_MOST},
 };
 enum{TC__VERIFY_DEPTH=16};

@@ -438,8 +438,7 @@ static const char*const tc__text_cuda_shared[]={
 "    unsigned blocks;",
 "};",
 "// fn: meets",
-"TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {",
-"    __shared__ TC_N(met) met;",
+"TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {",
 "    unsigned begun = 0;",
 "    if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;",
 "    __threadfence();",
@@ -447,15 +446,15 @@ static const char*const tc__text_cuda_shared[]={
 "    if (threadIdx.x == 0) {",
 "        const int stays = begun == blocks;",
 "        unsigned come = atomicAdd(ticket + 1, stays \? 1u : 65537u);",
-"        met.turn = stays \? (int)((come & 65535) - (come >> 16)) : -1;",
+"        own[0] = stays \? (int)((come & 65535) - (come >> 16)) : -1;",
 "        if (stays)",
 "            do come = *(volatile unsigned *)(ticket + 1);",
 "            while ((come & 65535) != blocks);",
-"        met.blocks = blocks - (come >> 16);",
+"        own[1] = (int)(blocks - (come >> 16));",
 "    }",
 "    __syncthreads();",
 "    __threadfence();",
-"    return met;",
+"    return {own[0], (unsigned)own[1]};",
 "}",
 "// fn: parts",
 "TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {",
@@ -464,6 +463,13 @@ static const char*const tc__text_cuda_shared[]={
 "}",
 "// fn: bar_sync",
 "TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(id), \"r\"(threads) : \"memory\"); }",
+"// fn: bar_any",
+"TC_FN int TC_N(bar_any)(int id, int threads, int says) {",
+"    int any;",
+"    asm volatile(\"{ .reg .pred p, q; setp.ne.s32 p, %3, 0; bar.red.or.pred q, %1, %2, p; selp.s32 %0, 1, 0, q; }\"",
+"        : \"=r\"(any) : \"r\"(id), \"r\"(threads), \"r\"(says) : \"memory\");",
+"    return any;",
+"}",
 "// fn: warp_arrives_last",
 "TC_FN bool TC_N(warp_arrives_last)(unsigned *ticket, unsigned n) {",
 "    unsigned before = 0;",
@@ -478,16 +484,13 @@ static const char*const tc__text_cuda_shared[]={
 "}",
 "// fn: arrives_last",
 "template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {",
-"    __shared__ unsigned before;",
-"    auto meet = [] {",
-"        if constexpr (N > 0) TC_N(bar_sync)(1, N);",
-"        else __syncthreads();",
-"    };",
+"    int last = 0;",
 "    __threadfence();",
-"    meet();",
-"    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);",
-"    meet();",
-"    const int last = before == n - 1;",
+"    if constexpr (N > 0) TC_N(bar_sync)(1, N);",
+"    else __syncthreads();",
+"    if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == n - 1;",
+"    if constexpr (N > 0) last = TC_N(bar_any)(1, N, last);",
+"    else last = __syncthreads_or(last);",
 "    if (last && threadIdx.x == 0) *ticket = 0;",
 "    __threadfence();",
 "    return last;",
@@ -3469,16 +3472,15 @@ static const char*const tc__text_cuda_decode[]={
 "}",
 "// fn: decode_last",
 "TC_FN int TC_N(decode_last)(unsigned *ticket, unsigned n) {",
-"    __shared__ unsigned before;",
+"    int last = 0;",
 "    __syncthreads();",
 "    if (threadIdx.x == 0) {",
 "        __threadfence();",
-"        before = atomicAdd(ticket, 1u);",
-"        if (before == n - 1) *ticket = 0;",
+"        last = atomicAdd(ticket, 1u) == n - 1;",
+"        if (last) *ticket = 0;",
 "        __threadfence();",
 "    }",
-"    __syncthreads();",
-"    return before == n - 1;",
+"    return __syncthreads_or(last);",
 "}",
 "// fn: decode_meet",
 "template <class P, int EACH> TC_FN bool TC_N(decode_meet)(TC_N(decode_have) (&have)[EACH], float *near, unsigned *ticket, float *work, int slice) {",
@@ -4811,6 +4813,43 @@ return 1;
 }
 return tc__ix_hi(k->body.ix,tc__device_shared_at(k,k->buffer.count))>
 TC__SHARED_STATIC;
+}
+static int tc__device_combined_again(const tc__group*k,const tc__node*n){
+for(uint32_t id=n->id;id-- >0&&k->body.node.at[id]->op!=TC_OP_LAUNCH;){
+const tc__node*m=k->body.node.at[id];
+if(m->op==TC_OP_COMBINE&&
+m->attr[TC__COMBINE_ACCUMULATOR]==n->attr[TC__COMBINE_ACCUMULATOR])
+return 1;
+}
+return 0;
+}
+static int64_t tc__device_part_bytes(const tc__group*k,const tc__node*launch,
+const tc__node*n,int64_t*places){
+int64_t monoid=n->attr[TC__COMBINE_MONOID],line=16;
+int64_t threads=n->n_attr>TC__COMBINE_THREADS?n->attr[TC__COMBINE_THREADS]:0;
+int64_t slots=threads/32,each=4,place=launch->attr[TC__LAUNCH_NARROW]?4:8;
+if(threads<=32||tc__device_combined_again(k,n))return 0;
+if(launch->n_attr>TC__LAUNCH_CLUSTER&&launch->attr[TC__LAUNCH_CLUSTER])
+slots*=launch->attr[TC__LAUNCH_CLUSTER];
+for(size_t i=launch->id;i<n->id;i++){
+const tc__node*m=k->body.node.at[i];
+if(m->op==TC_OP_NEW&&
+m->attr[TC__NEW_ACCUMULATOR]==n->attr[TC__COMBINE_ACCUMULATOR])
+each=tc__dtypes[m->dtype].bytes>4?8:4;
+}
+*places=(slots*each+line-1)/line*line;
+if(monoid!=TC_OP_ARGMAX&&monoid!=TC_OP_ARGMIN)return*places;
+return*places+(slots*place+line-1)/line*line;
+}
+static int64_t tc__device_parts_bytes(const tc__group*k,uint32_t launch,uint32_t end){
+int64_t bytes=0,places;
+for(uint32_t id=launch+1;id<end;id++){
+const tc__node*n=k->body.node.at[id];
+if(n->op==TC_OP_LAUNCH)break;
+if(n->op==TC_OP_COMBINE)
+bytes+=tc__device_part_bytes(k,k->body.node.at[launch],n,&places);
+}
+return bytes;
 }
 static tc__ix tc__device_work_bytes(const tc__group*k,const tc__kbuf*b){
 tc__ixpool*x=k->body.ix;
@@ -10304,9 +10343,10 @@ tc__relist_barrier(l,0);
 tc__relist_end(l,TC__DOWN_P);
 }
 static void tc__down_leave(tc__downer*d){
-int64_t attr[2];
+int64_t attr[3];
 attr[TC__MEET_BUFFER]=d->ticket,attr[TC__MEET_COUNT]=d->plan.blocks;
-tc__relist_put(&d->r.v.l,TC_OP_MEET,TC_I64,attr,2);
+attr[TC__MEET_OWN]=tc__relist_buffer(&d->r.v.l,TC__BUF_SHARED,TC_I32,2);
+tc__relist_put(&d->r.v.l,TC_OP_MEET,TC_I64,attr,3);
 }
 static int64_t tc__down_divisor(int64_t n,int64_t most){
 while(n%most)most--;
@@ -11515,6 +11555,9 @@ return tc__verify_fail(&d->v,"not all threads come here together");
 if(b->place!=TC__BUF_TICKET||!tc__ix_equals(b->numel,TC__DEVICE_MEETING))
 return tc__verify_fail(&d->v,"there is no such ticket");
 if(n->op==TC_OP_BEGUN)return 1;
+b=&d->k->buffer.at[n->attr[TC__MEET_OWN]];
+if(b->place!=TC__BUF_SHARED||b->dtype!=TC_I32||!tc__ix_equals(b->numel,2))
+return tc__verify_fail(&d->v,"the block has no two numbers of its own");
 if(!tc__ix_equals(d->blocks,n->attr[TC__MEET_COUNT]))
 return tc__verify_fail(&d->v,"it is not of all blocks");
 tc__device_arrives(d,TC__DEVICE_PUT);
@@ -12129,9 +12172,11 @@ grid->threads=(int)n->attr[TC__LAUNCH_THREADS],grid->early=1;
 grid->blocks=tc__ix_const(1);
 grid->cluster=
 n->n_attr>TC__LAUNCH_CLUSTER?(int)n->attr[TC__LAUNCH_CLUSTER]:0;
-grid->shared=tc__device_is_dynamic(k)
-?tc__device_shared_at(k,k->buffer.count)
-:tc__ix_const(0);
+grid->shared=tc__ix_const(0);
+if(tc__device_is_dynamic(k))
+grid->shared=tc__ix_add(x,tc__device_shared_at(k,k->buffer.count),
+tc__ix_const(tc__device_parts_bytes(
+k,n->id,(uint32_t)k->body.node.count)));
 }
 if(n->op==TC_OP_FOR&&n->attr[TC__FOR_BIND]==TC__BIND_GRID)
 grid->blocks=tc__ix_mul(x,grid->blocks,n->attr[TC__FOR_END]);
@@ -13291,26 +13336,31 @@ long long i=n->attr[TC__COMBINE_ACCUMULATOR];
 tc__put_let(p,n,0);
 tc__put(p->out,"at%lld[0] == %s ? 0 : at%lld[0];\n",i,tc__cuda_no_place(p),i);
 }
-static int tc__cuda_is_combined_again(const tc__printer*p,const tc__node*n){
-for(uint32_t id=n->id;id-- >0&&tc__body(p,id)->op!=TC_OP_LAUNCH;)
-if(tc__body(p,id)->op==TC_OP_COMBINE&&
-tc__body(p,id)->attr[TC__COMBINE_ACCUMULATOR]==
-n->attr[TC__COMBINE_ACCUMULATOR])
-return 1;
-return 0;
+static void tc__cuda_slot(tc__printer*p,const char*type,const char*name,int64_t i,
+int slots,int64_t at){
+int dynamic=tc__device_is_dynamic(p->g);
+tc__line(p);
+if(!dynamic){
+tc__put(p->out,"__shared__ %s %s%lld[%d];\n",type,name,(long long)i,slots);
+return;
+}
+tc__ix begin=tc__device_shared_at(p->g,p->g->buffer.count);
+tc__put(p->out,"%s *const %s%lld = (%s *)(shared + ",type,name,(long long)i,type);
+tc__put_ix(p,tc__ix_add(p->g->body.ix,begin,tc__ix_const(at)));
+tc__put(p->out,");\n");
 }
 static void tc__cuda_slots(tc__printer*p,const tc__node*n){
-int64_t i=n->attr[TC__COMBINE_ACCUMULATOR];
+int64_t i=n->attr[TC__COMBINE_ACCUMULATOR],at,places=0;
 const tc__acc*a=&p->acc[i];
 int slots=tc__cuda_warps(p)*(p->cluster?p->cluster:1);
-if(tc__cuda_is_combined_again(p,n))return;
-tc__line(p);
-tc__put(p->out,"__shared__ %s part%lld[%d];\n",p->d->reg[tc__class_of(a->dtype)],
-(long long)i,slots);
-if(!tc__is_arg(a))return;
-tc__line(p);
-tc__put(p->out,"__shared__ %s place%lld[%d];\n",tc__cuda_index_type(p),(long long)i,
-slots);
+uint32_t launch=n->id;
+if(tc__device_combined_again(p->g,n))return;
+while(launch&&tc__body(p,launch)->op!=TC_OP_LAUNCH)launch--;
+at=tc__device_parts_bytes(p->g,launch,n->id);
+tc__device_part_bytes(p->g,tc__body(p,launch),n,&places);
+tc__cuda_slot(p,p->d->reg[tc__class_of(a->dtype)],"part",i,slots,at);
+if(tc__is_arg(a))
+tc__cuda_slot(p,tc__cuda_index_type(p),"place",i,slots,at+places);
 }
 static void tc__cuda_give_part(tc__printer*p,const tc__node*n){
 long long id=n->attr[TC__COMBINE_ACCUMULATOR];
@@ -13955,7 +14005,9 @@ static void tc__cuda_list_meet(tc__printer*p,const tc__node*n,int copy){
 tc__line(p);
 tc__put(p->out,"const tc_met met = tc_meets(");
 tc__put_buffer(p,n->attr[TC__MEET_BUFFER]);
-tc__put(p->out,", %lld);\n",(long long)n->attr[TC__MEET_COUNT]);
+tc__put(p->out,", %lld, ",(long long)n->attr[TC__MEET_COUNT]);
+tc__put_buffer(p,n->attr[TC__MEET_OWN]);
+tc__put(p->out,");\n");
 tc__line(p);
 tc__put(p->out,"if (met.turn < 0) return;\n");
 }
@@ -14884,6 +14936,7 @@ if((n->op==TC_OP_PUT||n->op==TC_OP_GET)&&n->n_attr>TC__PUT_PLACES&&
 n->attr[TC__PUT_PLACES]==b)
 return 1;
 if(n->op==TC_OP_COPY&&n->attr[TC__COPY_FROM]==b)return 1;
+if(n->op==TC_OP_MEET&&n->attr[TC__MEET_OWN]==b)return 1;
 for(int k=TC__TEMPLATE_SHARED;k<=(int)TC__TEMPLATE_SUMS;k++)
 if(n->op==TC_OP_TEMPLATE&&n->attr[k]==b)return 1;
 }

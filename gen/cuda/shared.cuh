@@ -70,9 +70,8 @@ struct TC_N(met) {
 // Waits for all blocks: what they have written is seen then. Who comes before all have begun cannot wait, since they may
 // need its place: it has done its part (turn -1). The others have turns, 0 to blocks - 1; there is always one: the block that
 // begins last finds that all have. A ticket has three numbers: blocks that have begun, that have come (and, by 65536, those of
-// them that leave), and that have parted.
-TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
-    __shared__ TC_N(met) met;
+// them that leave), and that have parted. `own`: two numbers of shared memory.
+TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {
     unsigned begun = 0;
     if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;
     __threadfence();
@@ -80,15 +79,15 @@ TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
     if (threadIdx.x == 0) {
         const int stays = begun == blocks;
         unsigned come = atomicAdd(ticket + 1, stays ? 1u : 65537u);
-        met.turn = stays ? (int)((come & 65535) - (come >> 16)) : -1;
+        own[0] = stays ? (int)((come & 65535) - (come >> 16)) : -1;
         if (stays)
             do come = *(volatile unsigned *)(ticket + 1);
             while ((come & 65535) != blocks);
-        met.blocks = blocks - (come >> 16);
+        own[1] = (int)(blocks - (come >> 16));
     }
     __syncthreads();
     __threadfence();
-    return met;
+    return {own[0], (unsigned)own[1]};
 }
 
 // fn: parts
@@ -101,6 +100,15 @@ TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
 // fn: bar_sync
 // Threads of a block, so many, meet at one of its barriers.
 TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
+
+// fn: bar_any
+// The same, and whether one of them says so.
+TC_FN int TC_N(bar_any)(int id, int threads, int says) {
+    int any;
+    asm volatile("{ .reg .pred p, q; setp.ne.s32 p, %3, 0; bar.red.or.pred q, %1, %2, p; selp.s32 %0, 1, 0, q; }"
+        : "=r"(any) : "r"(id), "r"(threads), "r"(says) : "memory");
+    return any;
+}
 
 // fn: warp_arrives_last
 // Whether this warp is the last of n that share the ticket, as arrives_last says it of blocks.
@@ -118,18 +126,16 @@ TC_FN bool TC_N(warp_arrives_last)(unsigned *ticket, unsigned n) {
 
 // fn: arrives_last
 // Whether this block is the last of n that share the ticket: it sees what all of them have written.
-// The ticket is 0 again afterwards. N: threads that come, the first of the block; 0 = all do.
+// The ticket is 0 again afterwards. N: threads that come, the first of the block; 0 = all do. No shared memory tells them:
+// kernels that declare some beside what they are launched with are slower (device/list.c).
 template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
-    __shared__ unsigned before;
-    auto meet = [] {
-        if constexpr (N > 0) TC_N(bar_sync)(1, N);
-        else __syncthreads();
-    };
+    int last = 0;
     __threadfence();
-    meet();
-    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
-    meet();
-    const int last = before == n - 1;
+    if constexpr (N > 0) TC_N(bar_sync)(1, N);
+    else __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == n - 1;
+    if constexpr (N > 0) last = TC_N(bar_any)(1, N, last);
+    else last = __syncthreads_or(last);
     if (last && threadIdx.x == 0) *ticket = 0;
     __threadfence();
     return last;

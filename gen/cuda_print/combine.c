@@ -135,29 +135,34 @@ static void tc__cuda_place_value(tc__printer *p, const tc__node *n) {
     tc__put(p->out, "at%lld[0] == %s ? 0 : at%lld[0];\n", i, tc__cuda_no_place(p), i);
 }
 
-// Whether the accumulator of COMBINE n was combined before, in its launch.
-static int tc__cuda_is_combined_again(const tc__printer *p, const tc__node *n) {
-    for (uint32_t id = n->id; id-- > 0 && tc__body(p, id)->op != TC_OP_LAUNCH;)
-        if (tc__body(p, id)->op == TC_OP_COMBINE &&
-            tc__body(p, id)->attr[TC__COMBINE_ACCUMULATOR] ==
-                n->attr[TC__COMBINE_ACCUMULATOR])
-            return 1;
-    return 0;
+// `__shared__ float part0[8];`, or `float *const part0 = (float *)(shared + 65536);`
+static void tc__cuda_slot(tc__printer *p, const char *type, const char *name, int64_t i,
+                          int slots, int64_t at) {
+    int dynamic = tc__device_is_dynamic(p->g);
+    tc__line(p);
+    if (!dynamic) {
+        tc__put(p->out, "__shared__ %s %s%lld[%d];\n", type, name, (long long)i, slots);
+        return;
+    }
+    tc__ix begin = tc__device_shared_at(p->g, p->g->buffer.count);
+    tc__put(p->out, "%s *const %s%lld = (%s *)(shared + ", type, name, (long long)i, type);
+    tc__put_ix(p, tc__ix_add(p->g->body.ix, begin, tc__ix_const(at)));
+    tc__put(p->out, ");\n");
 }
 
 // The slots of an accumulator for the warps that share a row. Where parts have met, all threads have read them.
 static void tc__cuda_slots(tc__printer *p, const tc__node *n) {
-    int64_t i = n->attr[TC__COMBINE_ACCUMULATOR];
+    int64_t i = n->attr[TC__COMBINE_ACCUMULATOR], at, places = 0;
     const tc__acc *a = &p->acc[i];
     int slots = tc__cuda_warps(p) * (p->cluster ? p->cluster : 1);
-    if (tc__cuda_is_combined_again(p, n)) return;
-    tc__line(p);
-    tc__put(p->out, "__shared__ %s part%lld[%d];\n", p->d->reg[tc__class_of(a->dtype)],
-            (long long)i, slots);
-    if (!tc__is_arg(a)) return;
-    tc__line(p);
-    tc__put(p->out, "__shared__ %s place%lld[%d];\n", tc__cuda_index_type(p), (long long)i,
-            slots);
+    uint32_t launch = n->id;
+    if (tc__device_combined_again(p->g, n)) return;
+    while (launch && tc__body(p, launch)->op != TC_OP_LAUNCH) launch--;
+    at = tc__device_parts_bytes(p->g, launch, n->id);
+    tc__device_part_bytes(p->g, tc__body(p, launch), n, &places);
+    tc__cuda_slot(p, p->d->reg[tc__class_of(a->dtype)], "part", i, slots, at);
+    if (tc__is_arg(a))
+        tc__cuda_slot(p, tc__cuda_index_type(p), "place", i, slots, at + places);
 }
 
 // What a warp of a cluster has, for all its blocks: each lane writes it into the memory of one.

@@ -102,6 +102,7 @@ static int tc__cuda_names_buffer(const tc__printer *p, int64_t b, uint32_t begin
             n->attr[TC__PUT_PLACES] == b)
             return 1;
         if (n->op == TC_OP_COPY && n->attr[TC__COPY_FROM] == b) return 1;
+        if (n->op == TC_OP_MEET && n->attr[TC__MEET_OWN] == b) return 1;
         for (int k = TC__TEMPLATE_SHARED; k <= (int)TC__TEMPLATE_SUMS; k++)
             if (n->op == TC_OP_TEMPLATE && n->attr[k] == b) return 1;
     }

@@ -119,13 +119,15 @@ static void tc__cuda_list_begun(tc__printer *p, const tc__node *n, int copy) {
     tc__put(p->out, ");\n");
 }
 
-// `const tc_met met = tc_meets(ticket0, 264);`, and who leaves returns
+// `const tc_met met = tc_meets(ticket0, 264, shared9);`, and who leaves returns
 static void tc__cuda_list_meet(tc__printer *p, const tc__node *n, int copy) {
     (void)copy;
     tc__line(p);
     tc__put(p->out, "const tc_met met = tc_meets(");
     tc__put_buffer(p, n->attr[TC__MEET_BUFFER]);
-    tc__put(p->out, ", %lld);\n", (long long)n->attr[TC__MEET_COUNT]);
+    tc__put(p->out, ", %lld, ", (long long)n->attr[TC__MEET_COUNT]);
+    tc__put_buffer(p, n->attr[TC__MEET_OWN]);
+    tc__put(p->out, ");\n");
     tc__line(p);
     tc__put(p->out, "if (met.turn < 0) return;\n");
 }

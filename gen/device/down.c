@@ -426,9 +426,10 @@ static void tc__down_rows_all(tc__downer *d) {
 
 // All blocks meet.
 static void tc__down_leave(tc__downer *d) {
-    int64_t attr[2];
+    int64_t attr[3];
     attr[TC__MEET_BUFFER] = d->ticket, attr[TC__MEET_COUNT] = d->plan.blocks;
-    tc__relist_put(&d->r.v.l, TC_OP_MEET, TC_I64, attr, 2);
+    attr[TC__MEET_OWN] = tc__relist_buffer(&d->r.v.l, TC__BUF_SHARED, TC_I32, 2);
+    tc__relist_put(&d->r.v.l, TC_OP_MEET, TC_I64, attr, 3);
 }
 
 static int64_t tc__down_divisor(int64_t n, int64_t most) {

@@ -114,9 +114,11 @@ static void tc__device_grids(const tc__group *k, tc__grids *out) {
             grid->blocks = tc__ix_const(1);
             grid->cluster =
                 n->n_attr > TC__LAUNCH_CLUSTER ? (int)n->attr[TC__LAUNCH_CLUSTER] : 0;
-            grid->shared = tc__device_is_dynamic(k)
-                               ? tc__device_shared_at(k, k->buffer.count)
-                               : tc__ix_const(0);
+            grid->shared = tc__ix_const(0);
+            if (tc__device_is_dynamic(k))
+                grid->shared = tc__ix_add(x, tc__device_shared_at(k, k->buffer.count),
+                                          tc__ix_const(tc__device_parts_bytes(
+                                              k, n->id, (uint32_t)k->body.node.count)));
         }
         if (n->op == TC_OP_FOR && n->attr[TC__FOR_BIND] == TC__BIND_GRID)
             grid->blocks = tc__ix_mul(x, grid->blocks, n->attr[TC__FOR_END]);

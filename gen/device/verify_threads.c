@@ -295,6 +295,9 @@ static int tc__device_verify_meet(tc__device_verifier *d) {
     if (b->place != TC__BUF_TICKET || !tc__ix_equals(b->numel, TC__DEVICE_MEETING))
         return tc__verify_fail(&d->v, "there is no such ticket");
     if (n->op == TC_OP_BEGUN) return 1;
+    b = &d->k->buffer.at[n->attr[TC__MEET_OWN]];
+    if (b->place != TC__BUF_SHARED || b->dtype != TC_I32 || !tc__ix_equals(b->numel, 2))
+        return tc__verify_fail(&d->v, "the block has no two numbers of its own");
     if (!tc__ix_equals(d->blocks, n->attr[TC__MEET_COUNT]))
         return tc__verify_fail(&d->v, "it is not of all blocks");
     tc__device_arrives(d, TC__DEVICE_PUT);

@@ -496,10 +496,12 @@ static void tc__dump_begun(tc__dump *d, const tc__node *n) {
     tc__dump_buffer(d, n->attr[TC__BEGUN_BUFFER]);
 }
 
-// meet 264 at b2
+// meet 264 at b2, own b9
 static void tc__dump_meet(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "meet %lld at ", (long long)n->attr[TC__MEET_COUNT]);
     tc__dump_buffer(d, n->attr[TC__MEET_BUFFER]);
+    tc__put(d->t, ", own ");
+    tc__dump_buffer(d, n->attr[TC__MEET_OWN]);
 }
 
 static void tc__dump_wait(tc__dump *d, const tc__node *n) {

@@ -73,7 +73,7 @@ static const struct {
     {TC_OP_LAST, TC__LEGAL_LOOP, 0, 3, 3},
     {TC_OP_FORGET, TC__LEGAL_LOOP, 0, 1, 1},
     {TC_OP_BEGUN, TC__LEGAL_LOOP, 0, 1, 1},
-    {TC_OP_MEET, TC__LEGAL_LOOP, 0, 2, 2},
+    {TC_OP_MEET, TC__LEGAL_LOOP, 0, 3, 3},
     {TC_OP_CALL, TC__LEGAL_LOOP, 0, TC__CALL_BUFFERS + 4, TC__CALL_MOST},
 };
 

@@ -251,16 +251,15 @@ template <class P, int N, class Read> TC_FN TC_N(decode_have) TC_N(decode_join)(
 }
 
 TC_FN int TC_N(decode_last)(unsigned *ticket, unsigned n) {
-    __shared__ unsigned before;
+    int last = 0;
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-        before = atomicAdd(ticket, 1u);
-        if (before == n - 1) *ticket = 0;
+        last = atomicAdd(ticket, 1u) == n - 1;
+        if (last) *ticket = 0;
         __threadfence();
     }
-    __syncthreads();
-    return before == n - 1;
+    return __syncthreads_or(last);
 }
 
 template <class P, int EACH> TC_FN bool TC_N(decode_meet)(TC_N(decode_have) (&have)[EACH], float *near, unsigned *ticket, float *work, int slice) {

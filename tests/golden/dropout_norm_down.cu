@@ -92,8 +92,7 @@ struct TC_N(met) {
     unsigned blocks;
 };
 
-TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
-    __shared__ TC_N(met) met;
+TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {
     unsigned begun = 0;
     if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;
     __threadfence();
@@ -101,15 +100,15 @@ TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
     if (threadIdx.x == 0) {
         const int stays = begun == blocks;
         unsigned come = atomicAdd(ticket + 1, stays ? 1u : 65537u);
-        met.turn = stays ? (int)((come & 65535) - (come >> 16)) : -1;
+        own[0] = stays ? (int)((come & 65535) - (come >> 16)) : -1;
         if (stays)
             do come = *(volatile unsigned *)(ticket + 1);
             while ((come & 65535) != blocks);
-        met.blocks = blocks - (come >> 16);
+        own[1] = (int)(blocks - (come >> 16));
     }
     __syncthreads();
     __threadfence();
-    return met;
+    return {own[0], (unsigned)own[1]};
 }
 
 TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
@@ -217,8 +216,9 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   shared3  f32[384]
 //   held6  f32[8]
 //   held7  f32[8]
-//   shared4  f32[96]
+//   shared4  i32[2]
 //   shared5  f32[96]
+//   shared6  f32[96]
 //   %0 = const 0.1                    f32 row
 //   %1 = const 1.1111112              f32 row
 //   %2 = const 0                      f32 row
@@ -396,7 +396,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //           put work0[768*i + 4*x + l + 384] <- acc5
 //           put work1[768*i + 4*x + l + 384] <- acc8
 //         end
-//         meet 64 at ticket0
+//         meet 64 at ticket0, own shared4
 //         for j in 0..96  bind=taken
 //           acc6 = new sum width=1    f32 row
 //           acc9 = new sum width=1    f32 row
@@ -410,15 +410,15 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               end
 //             end
 //           end
-//           put shared4[x] <- acc6
-//           put shared5[x] <- acc9
+//           put shared5[x] <- acc6
+//           put shared6[x] <- acc9
 //           barrier block
 //           if 0 <= x/8 < 1
 //             acc6 = new sum width=1  f32 row
 //             acc9 = new sum width=1  f32 row
 //             for n in 0..8  bind=unroll
-//               get acc6 <- shared4[8*n + x%8]
-//               get acc9 <- shared5[8*n + x%8]
+//               get acc6 <- shared5[8*n + x%8]
+//               get acc9 <- shared6[8*n + x%8]
 //             end
 //             axis c = 8*j + x%8 in 0..768
 //             %202 = combine acc6 threads=1  f32 col
@@ -450,8 +450,9 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     __shared__ __align__(16) float shared3[384];
     __align__(16) float held6[8];
     __align__(16) float held7[8];
-    __shared__ __align__(16) float shared4[96];
+    __shared__ __align__(16) tc_i32 shared4[2];
     __shared__ __align__(16) float shared5[96];
+    __shared__ __align__(16) float shared6[96];
     const int i = blockIdx.x;
     const int x = threadIdx.x;
     __builtin_assume(x < 96);
@@ -673,7 +674,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
         work0[768 * i + 4 * x + l + 384] = sum5[l];
         work1[768 * i + 4 * x + l + 384] = sum8[l];
     }
-    const tc_met met = tc_meets(ticket0, 64);
+    const tc_met met = tc_meets(ticket0, 64, shared4);
     if (met.turn < 0) return;
     for (int j = met.turn; j < 96; j += met.blocks, __syncthreads()) {
         float sum6[1] = {0.0f};
@@ -689,16 +690,16 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 }
             }
         }
-        shared4[x] = sum6[0];
-        shared5[x] = sum9[0];
+        shared5[x] = sum6[0];
+        shared6[x] = sum9[0];
         __syncthreads();
         if (x / 8 < 1) {
             for (int l = 0; l < 1; l++) sum6[l] = 0.0f;
             for (int l = 0; l < 1; l++) sum9[l] = 0.0f;
             #pragma unroll
             for (int n = 0; n < 8; n++) {
-                sum6[0] = tc_acc_add_f32(sum6[0], shared4[(x % 8) + 8 * n]);
-                sum9[0] = tc_acc_add_f32(sum9[0], shared5[(x % 8) + 8 * n]);
+                sum6[0] = tc_acc_add_f32(sum6[0], shared5[(x % 8) + 8 * n]);
+                sum9[0] = tc_acc_add_f32(sum9[0], shared6[(x % 8) + 8 * n]);
             }
             const int c = (x % 8) + 8 * j;
             const float t202 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum6));

@@ -86,8 +86,7 @@ struct TC_N(met) {
     unsigned blocks;
 };
 
-TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
-    __shared__ TC_N(met) met;
+TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {
     unsigned begun = 0;
     if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;
     __threadfence();
@@ -95,15 +94,15 @@ TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
     if (threadIdx.x == 0) {
         const int stays = begun == blocks;
         unsigned come = atomicAdd(ticket + 1, stays ? 1u : 65537u);
-        met.turn = stays ? (int)((come & 65535) - (come >> 16)) : -1;
+        own[0] = stays ? (int)((come & 65535) - (come >> 16)) : -1;
         if (stays)
             do come = *(volatile unsigned *)(ticket + 1);
             while ((come & 65535) != blocks);
-        met.blocks = blocks - (come >> 16);
+        own[1] = (int)(blocks - (come >> 16));
     }
     __syncthreads();
     __threadfence();
-    return met;
+    return {own[0], (unsigned)own[1]};
 }
 
 TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
@@ -176,8 +175,9 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   shared9  f32[1024]
 //   shared10  f32[1024]
 //   shared11  f32[1024]
-//   shared12  f32[256]
+//   shared12  i32[2]
 //   shared13  f32[256]
+//   shared14  f32[256]
 //   %0 = const 768                    f32 row
 //   %1 = const 0.00001                f32 row
 //   %2 = const -0.5                   f32 row
@@ -417,7 +417,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               put work1[768*i + 32*y + x + 640] <- acc16
 //             end
 //           end
-//           meet 8 at ticket0
+//           meet 8 at ticket0, own shared12
 //           for j in 0..96  bind=taken
 //             acc10 = new sum width=1  f32 row
 //             acc17 = new sum width=1  f32 row
@@ -431,15 +431,15 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //                 end
 //               end
 //             end
-//             put shared12[32*y + x] <- acc10
-//             put shared13[32*y + x] <- acc17
+//             put shared13[32*y + x] <- acc10
+//             put shared14[32*y + x] <- acc17
 //             barrier block
 //             if 0 <= 4*y + x/8 < 1
 //               acc10 = new sum width=1  f32 row
 //               acc17 = new sum width=1  f32 row
 //               for n in 0..8  bind=unroll
-//                 get acc10 <- shared12[8*n + x%8]
-//                 get acc17 <- shared13[8*n + x%8]
+//                 get acc10 <- shared13[8*n + x%8]
+//                 get acc17 <- shared14[8*n + x%8]
 //               end
 //               axis c = 8*j + x%8 in 0..768
 //               %264 = combine acc10 threads=1  f32 col
@@ -476,8 +476,9 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     float *const shared9 = (float *)(shared + 36864);
     float *const shared10 = (float *)(shared + 40960);
     float *const shared11 = (float *)(shared + 45056);
-    float *const shared12 = (float *)(shared + 49152);
-    float *const shared13 = (float *)(shared + 50176);
+    tc_i32 *const shared12 = (tc_i32 *)(shared + 49152);
+    float *const shared13 = (float *)(shared + 49216);
+    float *const shared14 = (float *)(shared + 50240);
     const int i = blockIdx.x;
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
     __builtin_assume(y < 8);
@@ -735,7 +736,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
             work1[768 * i + 32 * y + x + 640] = sum16[0];
         }
     }
-    const tc_met met = tc_meets(ticket0, 8);
+    const tc_met met = tc_meets(ticket0, 8, shared12);
     if (met.turn < 0) return;
     for (int j = met.turn; j < 96; j += met.blocks, __syncthreads()) {
         float sum10[1] = {0.0f};
@@ -751,16 +752,16 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 }
             }
         }
-        shared12[32 * y + x] = sum10[0];
-        shared13[32 * y + x] = sum17[0];
+        shared13[32 * y + x] = sum10[0];
+        shared14[32 * y + x] = sum17[0];
         __syncthreads();
         if (4 * y + (x / 8) < 1) {
             for (int l = 0; l < 1; l++) sum10[l] = 0.0f;
             for (int l = 0; l < 1; l++) sum17[l] = 0.0f;
             #pragma unroll
             for (int n = 0; n < 8; n++) {
-                sum10[0] = tc_acc_add_f32(sum10[0], shared12[8 * n + (x % 8)]);
-                sum17[0] = tc_acc_add_f32(sum17[0], shared13[8 * n + (x % 8)]);
+                sum10[0] = tc_acc_add_f32(sum10[0], shared13[8 * n + (x % 8)]);
+                sum17[0] = tc_acc_add_f32(sum17[0], shared14[8 * n + (x % 8)]);
             }
             const int c = (x % 8) + 8 * j;
             const float t264 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum10));

@@ -249,7 +249,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
             }
         }
     }
-    __shared__ float part0[128];
+    float *const part0 = (float *)(shared + 100096);
     const float all20 = tc_lanes_maximum_f32<32>(tc_fold_maximum_f32(max0));
     tc_cluster_wait();
     if (x % 32 < 4) tc_cluster_store(&part0[z * 32 + x / 32], x % 32, all20);
@@ -269,7 +269,7 @@ kernel0(const float *__restrict__ in0, float *__restrict__ out0, const tc_kargs<
             }
         }
     }
-    __shared__ float part1[128];
+    float *const part1 = (float *)(shared + 100608);
     const float all33 = tc_lanes_add_f32<32>(tc_fold_add_f32(sum1));
     if (x % 32 < 4) tc_cluster_store(&part1[z * 32 + x / 32], x % 32, all33);
     tc_cluster_arrive();

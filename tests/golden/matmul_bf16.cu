@@ -83,17 +83,21 @@ template <class T> TC_FN T TC_N(peek)(const T *p) {
 
 TC_FN void TC_N(bar_sync)(int id, int threads) { asm volatile("bar.sync %0, %1;" :: "r"(id), "r"(threads) : "memory"); }
 
+TC_FN int TC_N(bar_any)(int id, int threads, int says) {
+    int any;
+    asm volatile("{ .reg .pred p, q; setp.ne.s32 p, %3, 0; bar.red.or.pred q, %1, %2, p; selp.s32 %0, 1, 0, q; }"
+        : "=r"(any) : "r"(id), "r"(threads), "r"(says) : "memory");
+    return any;
+}
+
 template <int N = 0> TC_FN int TC_N(arrives_last)(unsigned *ticket, unsigned n) {
-    __shared__ unsigned before;
-    auto meet = [] {
-        if constexpr (N > 0) TC_N(bar_sync)(1, N);
-        else __syncthreads();
-    };
+    int last = 0;
     __threadfence();
-    meet();
-    if (threadIdx.x == 0) before = atomicAdd(ticket, 1u);
-    meet();
-    const int last = before == n - 1;
+    if constexpr (N > 0) TC_N(bar_sync)(1, N);
+    else __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(ticket, 1u) == n - 1;
+    if constexpr (N > 0) last = TC_N(bar_any)(1, N, last);
+    else last = __syncthreads_or(last);
     if (last && threadIdx.x == 0) *ticket = 0;
     __threadfence();
     return last;

@@ -86,8 +86,7 @@ struct TC_N(met) {
     unsigned blocks;
 };
 
-TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
-    __shared__ TC_N(met) met;
+TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {
     unsigned begun = 0;
     if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;
     __threadfence();
@@ -95,15 +94,15 @@ TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks) {
     if (threadIdx.x == 0) {
         const int stays = begun == blocks;
         unsigned come = atomicAdd(ticket + 1, stays ? 1u : 65537u);
-        met.turn = stays ? (int)((come & 65535) - (come >> 16)) : -1;
+        own[0] = stays ? (int)((come & 65535) - (come >> 16)) : -1;
         if (stays)
             do come = *(volatile unsigned *)(ticket + 1);
             while ((come & 65535) != blocks);
-        met.blocks = blocks - (come >> 16);
+        own[1] = (int)(blocks - (come >> 16));
     }
     __syncthreads();
     __threadfence();
-    return met;
+    return {own[0], (unsigned)own[1]};
 }
 
 TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
@@ -163,7 +162,8 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   shared3  f32[1024]
 //   shared4  f32[1024]
 //   shared5  f32[1024]
-//   shared6  f32[256]
+//   shared6  i32[2]
+//   shared7  f32[256]
 //   %0 = const 768                    f32 row
 //   %1 = const 1e-6                   f32 row
 //   %2 = const -0.5                   f32 row
@@ -324,7 +324,7 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               put work0[768*i + 32*y + x + 640] <- acc7
 //             end
 //           end
-//           meet 8 at ticket0
+//           meet 8 at ticket0, own shared6
 //           for j in 0..96  bind=taken
 //             acc8 = new sum width=1  f32 row
 //             if 0 <= 4*y + x/8 < 8
@@ -336,12 +336,12 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //                 end
 //               end
 //             end
-//             put shared6[32*y + x] <- acc8
+//             put shared7[32*y + x] <- acc8
 //             barrier block
 //             if 0 <= 4*y + x/8 < 1
 //               acc8 = new sum width=1  f32 row
 //               for n in 0..8  bind=unroll
-//                 get acc8 <- shared6[8*n + x%8]
+//                 get acc8 <- shared7[8*n + x%8]
 //               end
 //               axis c = 8*j + x%8 in 0..768
 //               %180 = combine acc8 threads=1  f32 col
@@ -367,7 +367,8 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
     __shared__ __align__(16) float shared3[1024];
     __shared__ __align__(16) float shared4[1024];
     __shared__ __align__(16) float shared5[1024];
-    __shared__ __align__(16) float shared6[256];
+    __shared__ __align__(16) tc_i32 shared6[2];
+    __shared__ __align__(16) float shared7[256];
     const int i = blockIdx.x;
     const int y = threadIdx.x / 32, x = threadIdx.x % 32;
     __builtin_assume(y < 8);
@@ -538,7 +539,7 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
             work0[768 * i + 32 * y + x + 640] = sum7[0];
         }
     }
-    const tc_met met = tc_meets(ticket0, 8);
+    const tc_met met = tc_meets(ticket0, 8, shared6);
     if (met.turn < 0) return;
     for (int j = met.turn; j < 96; j += met.blocks, __syncthreads()) {
         float sum8[1] = {0.0f};
@@ -552,13 +553,13 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
                 }
             }
         }
-        shared6[32 * y + x] = sum8[0];
+        shared7[32 * y + x] = sum8[0];
         __syncthreads();
         if (4 * y + (x / 8) < 1) {
             for (int l = 0; l < 1; l++) sum8[l] = 0.0f;
             #pragma unroll
             for (int n = 0; n < 8; n++) {
-                sum8[0] = tc_acc_add_f32(sum8[0], shared6[8 * n + (x % 8)]);
+                sum8[0] = tc_acc_add_f32(sum8[0], shared7[8 * n + (x % 8)]);
             }
             const int c = (x % 8) + 8 * j;
             const float t180 = tc_lanes_add_f32<1>(tc_fold_add_f32(sum8));

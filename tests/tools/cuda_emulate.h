@@ -632,6 +632,9 @@ EMU_FN void emu_grid_wait() {} // kernels do not overlap
 EMU_FN void emu_grid_launch() {}
 
 EMU_FN void emu_bar_sync(int id, int threads) { emu->barrier(id, threads, 1, 0, emu_at); }
+EMU_FN int emu_bar_any(int id, int threads, int says) {
+    return emu->barrier(id, threads, 1, says != 0, emu_at) != 0;
+}
 EMU_FN void emu_bar_arrive(int id, int threads) { emu->barrier(id, threads, 0, 0, emu_at); }
 
 // ---- helpers: clusters

@@ -56,6 +56,7 @@ static const struct {
     {"grid_wait", IF_ASM},
     {"grid_launch", IF_ASM},
     {"bar_sync", IF_ASM},
+    {"bar_any", IF_ASM},
     {"bar_arrive", IF_ASM},
     // clusters: rank; arrive, wait; (address, rank)
     {"cluster_rank", IF_ASM},

@@ -931,6 +931,14 @@ TEST(meeting_of_other_blocks) {
     refused_by_device(&t, "not of all blocks");
 }
 
+TEST(meeting_without_numbers_of_the_block) {
+    kit t;
+    down_open(&t, 40, 1200);
+    tc__node *n = statement(&t, TC_OP_MEET, 0);
+    n->attr[TC__MEET_OWN] = n->attr[TC__MEET_BUFFER];
+    refused_by_device(&t, "no two numbers of its own");
+}
+
 TEST(parts_read_before_the_meeting) {
     kit t;
     down_open(&t, 40, 1200);
