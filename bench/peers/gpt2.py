@@ -2,8 +2,14 @@
 
 Prints `first S median MS peak GB`: the first step, with compilation, in seconds; the median of later ones; the most
 memory that tensors had. torch.compile, bf16 autocast, AdamW(fused=True), norms clipped, 8 x 1024 tokens.
+
+gpt2.py WEIGHTS TEXT STEPS: the losses of so many steps in f32, not compiled, of the weights that train_gpt2 saved, on the
+same text with the same schedule.
 """
+import json
 import statistics
+import struct
+import sys
 import time
 
 import torch
@@ -35,14 +41,56 @@ class GPT2(nn.Module):
         self.token, self.place = nn.Embedding(VOCABULARY, WIDTH), nn.Embedding(CONTEXT, WIDTH)
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
         self.norm = nn.LayerNorm(WIDTH)
+        self.half = True
 
     def forward(self, tokens, target):
-        with torch.autocast("cuda", torch.bfloat16):
+        with torch.autocast("cuda", torch.bfloat16, enabled=self.half):
             x = self.token(tokens) + self.place.weight[:tokens.shape[1]]
             for layer in self.layers:
                 x = layer(x)
             y = F.linear(self.norm(x), self.token.weight)
             return F.cross_entropy(y.view(-1, y.shape[-1]).float(), target.reshape(-1))
+
+
+OURS = {"token.weight": "wte", "place.weight": "wpe", "norm": "ln_f", "norm1": "ln_1", "norm2": "ln_2", "qkv": "attn.qkv",
+        "project": "attn.proj", "up": "mlp.up", "down": "mlp.down"}
+
+
+def name_of(ours):
+    """The name that train_gpt2 has for a parameter: layers.0.qkv.bias -> h.0.attn.qkv.bias."""
+    if ours in OURS:
+        return OURS[ours]
+    *layer, part, kind = ours.split(".")
+    return ".".join([*(["h", layer[1]] if layer else []), OURS[part], kind])
+
+
+def load(model, path):
+    with open(path, "rb") as f:
+        head = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
+        data = f.read()
+    for name, p in model.named_parameters():
+        begin, end = head[name_of(name)]["data_offsets"]
+        p.data.copy_(torch.frombuffer(bytearray(data[begin:end]), dtype=torch.float32).view(p.shape))
+
+
+def losses(weights, text, steps):
+    torch.backends.cuda.matmul.allow_tf32 = False
+    model = GPT2().cuda()
+    load(model, weights)
+    model.half = False
+    opt = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.95), weight_decay=0.1)
+    with open(text, "rb") as f:
+        text = torch.frombuffer(bytearray(f.read()), dtype=torch.uint8).long()
+    each = BATCH * (CONTEXT + 1)
+    for i in range(steps):
+        batch = text[torch.arange(i * each, (i + 1) * each) % len(text)].view(BATCH, -1).cuda()
+        opt.zero_grad()
+        loss = model(batch[:, :-1], batch[:, 1:])
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1)
+        opt.param_groups[0]["lr"] = 1e-3 * min(0.25 * (i + 1), 1)
+        opt.step()
+        print(f"{loss.item():.5f}")
 
 
 def main():
@@ -65,4 +113,7 @@ def main():
           f"peak {torch.cuda.max_memory_allocated() / 1e9:.2f} GB", flush=True)
 
 
-main()
+if len(sys.argv) > 1:
+    losses(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+else:
+    main()

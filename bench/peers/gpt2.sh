@@ -2,7 +2,8 @@
 # GPT-2 124M's training step on one GPU (8 x 1024 tokens, bf16, AdamW, norms clipped), ours against torch.compile's:
 # processes in turn, each with an empty cache; the last lines say the ratios of the best medians and of the most memory:
 # what tensors had at most, and what lies between kernels. Before them, of our kernels that are neither products nor attention
-# and move at least 4 MB, their share of the speed of a copy of as many bytes, by the profiler: the worst, all by their bytes.
+# and move at least 4 MB, their share of the speed of a copy of as many bytes, by the profiler: the worst, all by their bytes;
+# and how far the losses of 16 steps in f32 are from PyTorch's, of the same weights and text.
 #
 # usage: bench/peers/gpt2.sh
 # Environment: PYTHON (one that has torch), CC, ALTERNATIONS=2
@@ -22,7 +23,10 @@ $CC -std=c99 -D_GNU_SOURCE -O2 -I. examples/train_gpt2.c -o "$work/ours" -lm -lp
 i=0
 while [ $i -lt "${ALTERNATIONS:-2}" ]; do
     mkdir -m 700 "$work/cache$i"
-    TC_CACHE_DIR=$work/cache$i "$work/ours" 124m bf16 cuda steps=20 memory >"$work/log" || exit 1
+    TC_CACHE_DIR=$work/cache$i "$work/ours" 124m bf16 cuda steps=20 memory >"$work/log" || {
+        cat "$work/log"
+        exit 1
+    }
     awk '/^step/ { t[++n] = $5 + 0 }
     function bytes(s) { return s * (s ~ /GiB/ ? 1073741824 : s ~ /MiB/ ? 1048576 : 1024) }
     /^tensors/ {
@@ -51,6 +55,14 @@ END {
     printf "our kernels by copies of as many bytes: %.2f, the worst %.2f  >= 0.85  %s\n", \
         all ? sum / all : 0, worst, (all && worst >= 0.85 ? "ok" : "MISSED")
 }' "$work/profile"
+"$work/ours" 124m cuda steps=16 save="$work/weights" |
+    sed -n 's/^step.*loss \([0-9.]*\),.*/\1/p' >"$work/losses"
+"$PYTHON" bench/peers/gpt2.py "$work/weights" README.md 16 2>"$work/torch.log" | paste "$work/losses" - | awk '
+{ d = $1 / $2 - 1; if (d < 0) d = -d; if (d > worst) worst = d; n += NF == 2 }
+END {
+    printf "losses of 16 steps in f32 by PyTorch: within %.1e  <= 1e-3  %s\n", worst, \
+        (n == 16 && worst <= 1e-3 ? "ok" : "MISSED")
+}'
 awk '{
     for (i = 1; i < NF; i++) {
         if ($i == "median" && (!($1 in best) || $(i + 1) < best[$1])) best[$1] = $(i + 1)
