@@ -6723,10 +6723,12 @@ if(q->parts<2)return 0;
 q->kept=loops>1&&tc__device_keeps_rows(g);
 q->sharing=q->threads=TC__DEVICE_BLOCK;
 q->launches=loops;
-if(loops<2)q->vectors=tc__device_vectors(g,q,2*TC__DEVICE_FLIGHT);
 q->chunk=tc__ix_mul(
 x,tc__ix_ceil_div(x,g->shape.cols,tc__ix_const((int64_t)q->parts*q->width)),
 tc__ix_const(q->width));
+int turn=TC__DEVICE_BLOCK*q->width*q->vectors;
+if(loops<2&&columns/q->parts>=2*turn)
+q->vectors=tc__device_vectors(g,q,2*TC__DEVICE_FLIGHT);
 return 1;
 }
 static int64_t tc__device_kept_bytes(const tc__group*g,const tc__device_plan*q){

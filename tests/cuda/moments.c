@@ -1,5 +1,5 @@
-// Variances of few long rows on a CUDA device: one pass over memory (gen/pass/moments.c). Values come from plain
-// C in double.
+// Variances and squares of few long rows on a CUDA device: one pass over memory (gen/pass/moments.c, and parts of rows,
+// device/form.c). Values come from plain C in double.
 #include "tcompile.h"
 
 #include "tcompile_cuda.h"
@@ -56,9 +56,13 @@ static void standard_row(const double *x, double *y, int n) {
     for (int i = 0; i < n; i++) y[i] = (x[i] - m) / sqrt(v);
 }
 
+static tc_tensor squares(tc_tensor x) { return tc_sum(tc_square(x), 1); }
+static void squares_row(const double *x, double *y, int n) { y[0] = squares_of(x, n, 0); }
+
 static const work works[] = {{"variance", variance, variance_row, 1},
                              {"shifted", shifted, shifted_row, 1},
-                             {"standard", standard, standard_row, 0}};
+                             {"standard", standard, standard_row, 0},
+                             {"squares", squares, squares_row, 1}};
 
 static void body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     (void)tc;
@@ -139,3 +143,6 @@ TEST(variance_of_many_rows) { check(0, TC_F32, 40, 16384, 0, 1e-5, 1); }
 
 // The mean is made of the chunks' sums for all that uses it.
 TEST(standardised_rows) { check(2, TC_F32, 2, 65536, 5, 1e-5, 3); }
+
+// Parts of 8192 columns and more: twice as much is asked for at once, of the last part less.
+TEST(squares_in_long_parts) { check(3, TC_F32, 132, 32804, 0, 1e-5, 1); }

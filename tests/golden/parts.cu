@@ -227,29 +227,25 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //   ticket0  i32[32]
 //   work0  f32[512]
 //   work1  i64[512]
-//   held0  f32[32]
+//   held0  f32[16]
 //   launch threads=256 index=i32
 //     for r in 0..32  bind=grid
 //       for z in 0..16  bind=grid
 //         for x in 0..256  bind=block
 //           acc0 = new argmax width=4  f32 row
 //           for p in 0..1  bind=serial
-//             for u in 0..8  bind=unroll
-//               if 0 <= 8192*p + 1024*u + 4*x < 4096
-//                 copy 4 held0[4*u] <- in0[65536*r + 8192*p + 4096*z + 1024*u + 4*x]
-//               end
+//             for u in 0..4  bind=unroll
+//               copy 4 held0[4*u] <- in0[65536*r + 4096*p + 4096*z + 1024*u + 4*x]
 //             end
-//             for u in 0..8  bind=unroll
-//               if 0 <= 8192*p + 1024*u + 4*x < 4096
-//                 for l in 0..4  bind=vector
-//                   axis c = 8192*p + 4096*z + 1024*u + 4*x + l in 0..65536
-//                   %15 = load held0[4*u + l]  f32 col
-//                   acc0 argmax= %15
-//                 end
+//             for u in 0..4  bind=unroll
+//               for l in 0..4  bind=vector
+//                 axis c = 4096*p + 4096*z + 1024*u + 4*x + l in 0..65536
+//                 %12 = load held0[4*u + l]  f32 col
+//                 acc0 argmax= %12
 //               end
 //             end
 //           end
-//           %21 = combine acc0 threads=256  i64 row
+//           %17 = combine acc0 threads=256  i64 row
 //           if 0 <= x < 1
 //             put work1, work0[16*r + z] <- acc0
 //           end
@@ -261,9 +257,9 @@ template <int H, int S> TC_FN float tc_below_add_f32(const float *part) {
 //               get acc0 <- work1, work0[16*r + m]
 //             end
 //           end
-//           %33 = combine acc0 threads=256  i64 row
+//           %29 = combine acc0 threads=256  i64 row
 //           if 0 <= x < 1
-//             store out0[r] %33
+//             store out0[r] %29
 //           end
 //         end
 //       end
@@ -276,7 +272,7 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
     unsigned *const ticket0 = (unsigned *)(work + 0);
     float *const work0 = (float *)(work + 256);
     tc_i64 *const work1 = (tc_i64 *)(work + 2304);
-    __align__(16) float held0[32];
+    __align__(16) float held0[16];
     const int r = blockIdx.x / 16, z = blockIdx.x % 16;
     const int x = threadIdx.x;
     __builtin_assume(x < 256);
@@ -284,20 +280,16 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
     int at0[4] = {0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff};
     for (int p = 0; p < 1; p++) {
         #pragma unroll
-        for (int u = 0; u < 8; u++) {
-            if (4 * x + 8192 * p + 1024 * u < 4096) {
-                *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[65536 * r + 4096 * z + 4 * x + 8192 * p + 1024 * u]);
-            }
+        for (int u = 0; u < 4; u++) {
+            *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[65536 * r + 4096 * z + 4 * x + 4096 * p + 1024 * u]);
         }
         #pragma unroll
-        for (int u = 0; u < 8; u++) {
-            if (4 * x + 8192 * p + 1024 * u < 4096) {
-                #pragma unroll
-                for (int l = 0; l < 4; l++) {
-                    const int c = 4096 * z + 4 * x + 8192 * p + 1024 * u + l;
-                    const float t15 = held0[4 * u + l];
-                    tc_keep_max_f32(best0[l], at0[l], t15, int(c));
-                }
+        for (int u = 0; u < 4; u++) {
+            #pragma unroll
+            for (int l = 0; l < 4; l++) {
+                const int c = 4096 * z + 4 * x + 4096 * p + 1024 * u + l;
+                const float t12 = held0[4 * u + l];
+                tc_keep_max_f32(best0[l], at0[l], t12, int(c));
             }
         }
     }
@@ -325,9 +317,9 @@ kernel0(const float *__restrict__ in0, tc_i64 *__restrict__ out0, unsigned char 
     if (x % 32 == 0) part0[x / 32] = best0[0], place0[x / 32] = at0[0];
     __syncthreads();
     tc_parts_max_f32<8>(best0[0], at0[0], part0, place0);
-    const tc_i64 t33 = at0[0] == 0x7fffffff ? 0 : at0[0];
+    const tc_i64 t29 = at0[0] == 0x7fffffff ? 0 : at0[0];
     if (x < 1) {
-        out0[r] = t33;
+        out0[r] = t29;
     }
 }
 
@@ -454,13 +446,13 @@ kernel1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char *
     for (int p = 0; p < 4; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 16384 * z + 4 * x + 4096 * p + 1024 * u]);
+            *(tc_pack<float, 4> *)&held0[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 16384 * z + 4 * x + 1024 * u + 4096 * p]);
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t12 = held0[l + 4 * u];
+                const float t12 = held0[4 * u + l];
                 max0[l] = tc_acc_maximum_f32(max0[l], t12);
             }
         }
@@ -501,13 +493,13 @@ kernel1_1(const float *__restrict__ in0, float *__restrict__ out0, unsigned char
     for (int p = 0; p < 4; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 16384 * z + 4 * x + 4096 * p + 1024 * u]);
+            *(tc_pack<float, 4> *)&held1[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 16384 * z + 4 * x + 1024 * u + 4096 * p]);
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t45 = held1[l + 4 * u];
+                const float t45 = held1[4 * u + l];
                 const float t46 = TC_SUB_f32(t45, t36);
                 const float t47 = tc_exp_shifted(t46);
                 sum1[l] = tc_acc_add_f32(sum1[l], t47);
@@ -561,20 +553,20 @@ kernel1_2(const float *__restrict__ in0, float *__restrict__ out0, unsigned char
     for (int p = 0; p < 4; p++) {
         #pragma unroll
         for (int u = 0; u < 4; u++) {
-            *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 16384 * z + 4 * x + 4096 * p + 1024 * u]);
+            *(tc_pack<float, 4> *)&held2[4 * u] = tc_load((const tc_pack<float, 4> *)&in0[262144 * r + 16384 * z + 4 * x + 1024 * u + 4096 * p]);
         }
         #pragma unroll
         for (int u = 0; u < 4; u++) {
             tc_pack<float, 4> o91;
             #pragma unroll
             for (int l = 0; l < 4; l++) {
-                const float t87 = held2[l + 4 * u];
+                const float t87 = held2[4 * u + l];
                 const float t88 = TC_SUB_f32(t87, t71);
                 const float t89 = tc_exp_shifted(t88);
                 const float t90 = t89 / t79;
                 o91.at[l] = t90;
             }
-            tc_store((tc_pack<float, 4> *)&out0[262144 * r + 16384 * z + 4 * x + 4096 * p + 1024 * u], o91);
+            tc_store((tc_pack<float, 4> *)&out0[262144 * r + 16384 * z + 4 * x + 1024 * u + 4096 * p], o91);
         }
     }
 }
