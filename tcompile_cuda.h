@@ -6389,6 +6389,7 @@ int threads,width;
 int vectors;
 int narrow;
 int lanes_early;
+int led;
 int tail;
 int sharing;
 tc__device_hold hold;
@@ -6400,6 +6401,20 @@ int kept;
 tc__ix chunk;
 }tc__device_plan;
 // ---- gen/device/hold.c
+typedef struct tc__device_led_by{
+const tc__group*g;
+int columns;
+}tc__device_led_by;
+static void tc__device_visit_led(void*user,uint32_t id){
+tc__device_led_by*by=(tc__device_led_by*)user;
+by->columns|=by->g->body.node.at[id]->level!=TC__AT_ROW;
+}
+static int tc__device_is_led(const tc__group*g,int by_rows,tc__ix e){
+tc__device_led_by by={g,!by_rows};
+if(!tc__ix_has_val(g->body.ix,e))return 0;
+tc__ix_each_val(g->body.ix,e,tc__device_visit_led,&by);
+return by.columns;
+}
 static int tc__device_may_be_early(const tc__group*g,const tc__device_plan*q,
 const tc__node*n){
 if(n->op!=TC_OP_LOAD)return 0;
@@ -6409,7 +6424,7 @@ int kept=row&&q->kept;
 if(!kept&&(row||(written&&!tc__device_is_made(g,n))))return 0;
 if(n->level==TC__AT_ROW)return 0;
 for(uint32_t i=1;i<n->n_attr;i++)
-if(tc__attr_is_ix(n,i)&&tc__ix_has_val(g->body.ix,n->attr[i]))return 0;
+if(tc__attr_is_ix(n,i)&&tc__device_is_led(g,q->led,n->attr[i]))return 0;
 return 1;
 }
 static int tc__device_is_one(const tc__group*g,const tc__device_plan*q,
@@ -6494,6 +6509,8 @@ return count>1?first:-1;
 static int64_t tc__device_held_load(const tc__group*g,const tc__device_plan*q,
 const tc__node*n){
 if(q->hold==TC__DEVICE_AGAIN||!tc__device_may_be_early(g,q,n))return-1;
+if(q->hold==TC__DEVICE_SHARED&&tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]))
+return-1;
 if(q->width>1&&tc__device_is_still(g,n,q->axis,q->width))return-1;
 return tc__device_first_load(g,n);
 }
@@ -6580,7 +6597,8 @@ if(tc__device_held_load(g,q,n)==(int64_t)i)held+=tc__device_bytes(g,n);
 return held;
 }
 static int tc__device_all_rows_read(const tc__group*g,const tc__node*n){
-return!tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW);
+return!tc__ix_uses(g->body.ix,n->attr[TC__LOAD_INDEX],TC__ROW)&&
+!tc__ix_has_val(g->body.ix,n->attr[TC__LOAD_INDEX]);
 }
 static int64_t tc__device_phase_words(const tc__group*g,const tc__device_plan*q){
 int64_t words=0,most=0;
@@ -6856,6 +6874,7 @@ q.axis=q.form==TC__DEVICE_COLUMNS?TC__ROW:TC__COL;
 q.threads=q.sharing=TC__DEVICE_BLOCK;
 q.vectors=q.parts=q.launches=1;
 q.narrow=tc__device_is_narrow(g);
+q.led=q.form==TC__DEVICE_ROWS;
 q.width=tc__device_width(g,q.axis);
 if(q.form==TC__DEVICE_ROWS&&q.width==1)q.width=tc__device_ragged_width(g);
 while(q.form==TC__DEVICE_COLUMNS&&q.width>1&&
@@ -7906,6 +7925,7 @@ int opened;
 const tc__windows*window;
 int64_t first_window;
 int lanes_early;
+int led;
 int late;
 uint32_t begin,end;
 int again,
@@ -7970,7 +7990,7 @@ if(!kept&&(!tc__is_memory(b)||b->written))return TC__HOLD_NOT;
 if(!f->lanes_early&&!tc__vector_is_one(f,n))return TC__HOLD_NOT;
 if(f->late&&tc__device_all_rows_read(g,n))return TC__HOLD_NOT;
 for(uint32_t i=1;i<n->n_attr;i++)
-if(tc__attr_is_ix(n,i)&&tc__ix_has_val(g->body.ix,n->attr[i]))
+if(tc__attr_is_ix(n,i)&&tc__device_is_led(g,f->led,n->attr[i]))
 return i==TC__LOAD_INDEX&&
 tc__device_is_wide(g,n,f->width,tc__vector_axis(f))
 ?TC__HOLD_THEN
@@ -9398,7 +9418,7 @@ static void tc__rows_init(tc__rower*t,const tc__device_plan*q){
 memset(t,0,sizeof*t);
 t->q=*q,t->s=t->x=t->z=tc__ix_const(0);
 t->v.open=tc__rows_open,t->v.apart=1,t->v.lanes_early=q->lanes_early;
-t->v.late=q->late;
+t->v.late=q->late,t->v.led=q->led;
 t->v.width=q->width,t->v.count=q->vectors;
 t->v.again=q->hold==TC__DEVICE_REGISTERS;
 }

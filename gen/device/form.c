@@ -329,6 +329,7 @@ static tc__device_plan tc__device_plan_of(const tc__group *g) {
     q.threads = q.sharing = TC__DEVICE_BLOCK;
     q.vectors = q.parts = q.launches = 1;
     q.narrow = tc__device_is_narrow(g);
+    q.led = q.form == TC__DEVICE_ROWS;
     q.width = tc__device_width(g, q.axis);
     if (q.form == TC__DEVICE_ROWS && q.width == 1) q.width = tc__device_ragged_width(g);
     while (q.form == TC__DEVICE_COLUMNS && q.width > 1 &&

@@ -14,6 +14,24 @@
 
 // ---- loads that are issued before anything is computed ----
 
+typedef struct tc__device_led_by {
+    const tc__group *g;
+    int columns; // a value of the columns does
+} tc__device_led_by;
+
+static void tc__device_visit_led(void *user, uint32_t id) {
+    tc__device_led_by *by = (tc__device_led_by *)user;
+    by->columns |= by->g->body.node.at[id]->level != TC__AT_ROW;
+}
+
+// Whether values lead to e, and not such of the row alone, which are there before its columns are: an embedding's.
+static int tc__device_is_led(const tc__group *g, int by_rows, tc__ix e) {
+    tc__device_led_by by = {g, !by_rows};
+    if (!tc__ix_has_val(g->body.ix, e)) return 0;
+    tc__ix_each_val(g->body.ix, e, tc__device_visit_led, &by);
+    return by.columns;
+}
+
 // A load of memory that no value of the columns leads to.
 static int tc__device_may_be_early(const tc__group *g, const tc__device_plan *q,
                                    const tc__node *n) {
@@ -24,7 +42,7 @@ static int tc__device_may_be_early(const tc__group *g, const tc__device_plan *q,
     if (!kept && (row || (written && !tc__device_is_made(g, n)))) return 0;
     if (n->level == TC__AT_ROW) return 0;
     for (uint32_t i = 1; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i])) return 0;
+        if (tc__attr_is_ix(n, i) && tc__device_is_led(g, q->led, n->attr[i])) return 0;
     return 1;
 }
 
@@ -127,6 +145,8 @@ static int64_t tc__device_first_load(const tc__group *g, const tc__node *n) {
 static int64_t tc__device_held_load(const tc__group *g, const tc__device_plan *q,
                                     const tc__node *n) {
     if (q->hold == TC__DEVICE_AGAIN || !tc__device_may_be_early(g, q, n)) return -1;
+    if (q->hold == TC__DEVICE_SHARED && tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]))
+        return -1; // what is copied there is asked for before values are known
     if (q->width > 1 && tc__device_is_still(g, n, q->axis, q->width)) return -1;
     return tc__device_first_load(g, n);
 }
@@ -236,7 +256,8 @@ static int64_t tc__device_held(const tc__group *g, const tc__device_plan *q, int
 
 // Whether load n is of what all rows read: the first of them bring it into the cache.
 static int tc__device_all_rows_read(const tc__group *g, const tc__node *n) {
-    return !tc__ix_uses(g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW);
+    return !tc__ix_uses(g->body.ix, n->attr[TC__LOAD_INDEX], TC__ROW) &&
+           !tc__ix_has_val(g->body.ix, n->attr[TC__LOAD_INDEX]);
 }
 
 // Registers that the loads of the worst phase need, beside what is held.

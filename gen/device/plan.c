@@ -80,7 +80,8 @@ typedef struct tc__device_plan {
     int threads, width; // width: V
     int vectors;        // U; ROWS in registers: accesses of a thread that make its row
     int narrow;         // indices are int
-    int lanes_early;    // loads of single elements are issued early, too
+    int lanes_early;    // loads of single elements are issued early, too,
+    int led;            //   and those that values of the row lead to
     int tail;           // columns are not a multiple of V
     int sharing;        // ROWS: threads that share a row; COLUMNS: threads side by side
     tc__device_hold hold;

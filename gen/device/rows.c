@@ -669,7 +669,7 @@ static void tc__rows_init(tc__rower *t, const tc__device_plan *q) {
     memset(t, 0, sizeof *t);
     t->q = *q, t->s = t->x = t->z = tc__ix_const(0);
     t->v.open = tc__rows_open, t->v.apart = 1, t->v.lanes_early = q->lanes_early;
-    t->v.late = q->late;
+    t->v.late = q->late, t->v.led = q->led;
     t->v.width = q->width, t->v.count = q->vectors;
     t->v.again = q->hold == TC__DEVICE_REGISTERS;
 }

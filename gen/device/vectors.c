@@ -26,6 +26,7 @@ struct tc__vectors {
     const tc__windows *window;      // NULL = none
     int64_t first_window;           // buffer of the first
     int lanes_early;                // loads of single elements are held, too
+    int led;                        //   and those that values of the row lead to
     int late;                       // those of what all rows read are not
     uint32_t begin, end;            // the nodes that are done, of a loop over columns
     int again,
@@ -102,7 +103,7 @@ static tc__vector_hold tc__vector_hold_of(const tc__vectors *f, const tc__node *
     if (!f->lanes_early && !tc__vector_is_one(f, n)) return TC__HOLD_NOT;
     if (f->late && tc__device_all_rows_read(g, n)) return TC__HOLD_NOT;
     for (uint32_t i = 1; i < n->n_attr; i++)
-        if (tc__attr_is_ix(n, i) && tc__ix_has_val(g->body.ix, n->attr[i]))
+        if (tc__attr_is_ix(n, i) && tc__device_is_led(g, f->led, n->attr[i]))
             return i == TC__LOAD_INDEX &&
                            tc__device_is_wide(g, n, f->width, tc__vector_axis(f))
                        ? TC__HOLD_THEN

@@ -190,3 +190,62 @@ TEST(one_of_a_row) {
     }
     tc_close(tc);
 }
+
+// ---- rows that values of theirs name ----
+
+enum { NAMED = 37, TABLE = 11 };
+
+// An embedding, to which places are added, standardised; and the sum.
+static void named_body(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)tc, (void)user;
+    out[0] = tc_add(tc_embedding(in[0], in[1]), in[2]);
+    out[1] = standard(out[0], 1);
+}
+
+static void check_named(tc_ctx *tc, int n, tc_dtype dtype, tc_dtype index) {
+    size_t count = (size_t)NAMED * (size_t)n;
+    float *table = (float *)malloc(TABLE * (size_t)n * sizeof *table);
+    float *place = (float *)malloc(count * sizeof *place), *y[2];
+    double *row = (double *)malloc((size_t)n * sizeof *row), worst = 0;
+    int64_t named[NAMED];
+    REQUIRE(table && place && row);
+    for (int i = 0; i < TABLE * n; i++)
+        table[i] = (float)((int)test_word((unsigned)i, 11) >> 24) / 64.0f;
+    for (size_t i = 0; i < count; i++)
+        place[i] = (float)((int)test_word((unsigned)i, 12) >> 24) / 64.0f;
+    for (int r = 0; r < NAMED; r++) named[r] = (r * 7 + 3) % TABLE;
+    tc_tensor in[3], out[2];
+    in[0] = tc_cast(tc_from_data(tc, table, TC_DIMS(TABLE, n), TC_F32), dtype);
+    in[1] = tc_cast(tc_from_data(tc, named, TC_DIMS(NAMED), TC_I64), index);
+    in[2] = tc_from_data(tc, place, TC_DIMS(NAMED, n), TC_F32);
+    for (int i = 0; i < 3; i++) in[i] = tc_to(in[i], DEVICE_NAME);
+    tc_fn *f = tc_compile(tc, named_body, NULL, 0, NULL);
+    REQUIRE(tc_call(f, in, 3, out, 2) == TC_OK || FAIL("%s", tc_error_text(tc)));
+    for (int k = 0; k < 2; k++) {
+        y[k] = (float *)malloc(count * sizeof *y[k]);
+        REQUIRE(y[k] && tc_read(out[k], y[k], count * sizeof *y[k]) == TC_OK);
+    }
+    for (int r = 0; r < NAMED; r++) {
+        for (int i = 0; i < n; i++)
+            row[i] = (double)table[named[r] * n + i] + (double)place[r * n + i];
+        for (int i = 0; i < n; i++)
+            worst = fmax(worst, fabs((double)y[0][r * n + i] - row[i]));
+        standard_row(row, n);
+        for (int i = 0; i < n; i++)
+            worst = fmax(worst, fabs((double)y[1][r * n + i] - row[i]));
+    }
+    CHECK(worst <= 2e-5 || FAIL("%d columns: off by %g", n, worst));
+    tc_fn_free(f);
+    free(table), free(place), free(row), free(y[0]), free(y[1]);
+}
+
+TEST(rows_that_values_name) {
+    static const int columns[] = {8, 40, 100, 333, 768, 1024, 3000, 9003};
+    tc_ctx *tc = tc_open(NULL);
+    REQUIRE(open_device(tc));
+    for (int i = 0; i < 8; i++) {
+        check_named(tc, columns[i], TC_F32, TC_I64);
+        check_named(tc, columns[i], TC_BF16, TC_I32);
+    }
+    tc_close(tc);
+}

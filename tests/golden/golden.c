@@ -96,6 +96,16 @@ static void run_dropout_norm(tc_ctx *c) {
     tc_trace_end(c);
 }
 
+// What a transformer begins with: a row of the table is read once, though three loops over its columns have it.
+static void run_embedding_norm(tc_ctx *c) {
+    static const int64_t at[64] = {5, 0, 99};
+    tc_tensor w = random_of(c, TC_DIMS(100, 768)), places = random_of(c, TC_DIMS(64, 768));
+    tc_tensor i = tc_from_data(c, at, TC_DIMS(64), TC_I64);
+    tc_trace_begin(c, "golden");
+    tc_keep(tc_layer_norm(tc_add(tc_embedding(w, i), places), tc_null(), tc_null(), 1e-5));
+    tc_trace_end(c);
+}
+
 // Rows are copied: the index is looked at once for each.
 static void run_embedding(tc_ctx *c) {
     static const int64_t at[64] = {5, 0, 99};
@@ -470,6 +480,7 @@ static const golden goldens[] = {
     {"log_softmax", 1, 0, run_log_softmax},
     {"cross_entropy", 2, WITH_CUDA, run_cross_entropy},
     {"dropout_norm", 1, WITH_CUDA, run_dropout_norm},
+    {"embedding_norm", 1, WITH_CUDA, run_embedding_norm},
     {"embedding", 1, WITH_SOURCE | WITH_CUDA, run_embedding},
     {"layer_norm", 1, WITH_SOURCE, run_layer_norm},
     {"rms_norm", 1, 0, run_rms_norm},
@@ -738,6 +749,7 @@ GOLDEN(narrow)
 GOLDEN(log_softmax)
 GOLDEN(cross_entropy)
 GOLDEN(dropout_norm)
+GOLDEN(embedding_norm)
 GOLDEN(embedding)
 GOLDEN(layer_norm)
 GOLDEN(rms_norm)
