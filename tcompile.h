@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xb81f47162c68a062u
+#define TC__BUILD_ID 0x1ef1442f213b0732u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -55110,14 +55110,42 @@ tc__storage_unref(c,to);
 tc__storage_unref(c,from);
 tc__error_restore(c,held);
 }
+static int64_t tc__changed_elements(const tc__group*g,uint32_t i,const tc__ixenv*env){
+const tc__node*call=g->body.node.at[0];
+const int64_t*b=call->attr+TC__CALL_BUFFERS;
+int64_t from=b[call->attr[TC__CALL_OPERANDS]];
+if(!tc__changes_some(call->attr[TC__CALL_OP])||from<0||
+(b[0]!=(int64_t)i&&b[1]!=(int64_t)i))
+return INT64_MAX;
+return tc__ix_eval(g->body.ix,g->buffer.at[from].numel,env);
+}
+static int64_t tc__named_elements(const tc__group*g,uint32_t i,const tc__ixenv*env){
+int64_t most=-1;
+for(size_t id=0;id<g->body.node.count;id++){
+const tc__node*n=g->body.node.at[id];
+if((n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)||
+n->attr[TC__ACCESS_BUFFER]!=(int64_t)i)
+continue;
+if(!tc__ix_has_val(g->body.ix,n->attr[TC__ACCESS_INDEX])||
+(n->level!=TC__AT_COL&&n->level!=TC__AT_ROW))
+return INT64_MAX;
+int64_t named=tc__ix_eval(g->body.ix,g->shape.rows,env);
+if(n->level==TC__AT_COL)
+named=tc__ix_times(named,tc__ix_eval(g->body.ix,g->shape.cols,env));
+if(named>most)most=named;
+}
+return most<0?INT64_MAX:most;
+}
 static int64_t tc__buffer_bytes(const tc__program*p,const tc__group*g,uint32_t i){
 const tc__kbuf*b=&g->buffer.at[i];
 tc__ixenv env;
+if(!tc__is_memory(b))return 0;
 memset(&env,0,sizeof env);
 env.sym=p->size.at;
-return tc__is_memory(b)?tc__ix_times(tc__ix_eval(g->body.ix,b->numel,&env),
-(int64_t)tc__dtype(b->dtype)->bytes)
-:0;
+int64_t numel=tc__ix_eval(g->body.ix,b->numel,&env),
+some=g->shape.kind==TC__OPAQUE?tc__changed_elements(g,i,&env)
+:tc__named_elements(g,i,&env);
+return tc__ix_times(some<numel?some:numel,(int64_t)tc__dtype(b->dtype)->bytes);
 }
 static int64_t tc__piece_bytes(const tc__program*p,const tc__dispatch*r,
 const tc__piece*piece){
@@ -61020,8 +61048,10 @@ tc__put(
 t," GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
 TC__YARDSTICK>>20,p->threads);
 tc__put_device_peaks(t,p);
-tc__put(t,"bytes are those of each buffer that a kernel reads or writes, once a call; "
-"peak: the time of a copy\nof as many there, by the kernel's\n\n");
+tc__put(
+t,"bytes are those of each buffer that a kernel reads or writes, once a call, "
+"of what values name as many as\nare named; peak: the time of a copy of as many "
+"there, by the kernel's\n\n");
 tc__put(t,"%8s%12s%11s%13s%8s%8s  %-12s %s\n","calls","total us","us/call",
 "bytes/call","GB/s","peak","runs","kernel");
 }

@@ -81,15 +81,47 @@ static void tc__device_yardstick(tc_ctx *c, tc__device *d) {
 
 // ---- kernels: their bytes, names and rows ----
 
+// Elements of what a scatter changes, and of its result: as many as it has to put there.
+static int64_t tc__changed_elements(const tc__group *g, uint32_t i, const tc__ixenv *env) {
+    const tc__node *call = g->body.node.at[0];
+    const int64_t *b = call->attr + TC__CALL_BUFFERS;
+    int64_t from = b[call->attr[TC__CALL_OPERANDS]];
+    if (!tc__changes_some(call->attr[TC__CALL_OP]) || from < 0 ||
+        (b[0] != (int64_t)i && b[1] != (int64_t)i))
+        return INT64_MAX;
+    return tc__ix_eval(g->body.ix, g->buffer.at[from].numel, env);
+}
+
+// Elements of buffer i that the kernel names by values, as an embedding's rows; INT64_MAX = it names others, too.
+static int64_t tc__named_elements(const tc__group *g, uint32_t i, const tc__ixenv *env) {
+    int64_t most = -1;
+    for (size_t id = 0; id < g->body.node.count; id++) {
+        const tc__node *n = g->body.node.at[id];
+        if ((n->op != TC_OP_LOAD && n->op != TC_OP_STORE) ||
+            n->attr[TC__ACCESS_BUFFER] != (int64_t)i)
+            continue;
+        if (!tc__ix_has_val(g->body.ix, n->attr[TC__ACCESS_INDEX]) ||
+            (n->level != TC__AT_COL && n->level != TC__AT_ROW))
+            return INT64_MAX;
+        int64_t named = tc__ix_eval(g->body.ix, g->shape.rows, env);
+        if (n->level == TC__AT_COL)
+            named = tc__ix_times(named, tc__ix_eval(g->body.ix, g->shape.cols, env));
+        if (named > most) most = named;
+    }
+    return most < 0 ? INT64_MAX : most;
+}
+
 // Bytes of a buffer that a kernel reads or writes, for the sizes of this run.
 static int64_t tc__buffer_bytes(const tc__program *p, const tc__group *g, uint32_t i) {
     const tc__kbuf *b = &g->buffer.at[i];
     tc__ixenv env;
+    if (!tc__is_memory(b)) return 0;
     memset(&env, 0, sizeof env);
     env.sym = p->size.at;
-    return tc__is_memory(b) ? tc__ix_times(tc__ix_eval(g->body.ix, b->numel, &env),
-                                           (int64_t)tc__dtype(b->dtype)->bytes)
-                            : 0;
+    int64_t numel = tc__ix_eval(g->body.ix, b->numel, &env),
+            some = g->shape.kind == TC__OPAQUE ? tc__changed_elements(g, i, &env)
+                                               : tc__named_elements(g, i, &env);
+    return tc__ix_times(some < numel ? some : numel, (int64_t)tc__dtype(b->dtype)->bytes);
 }
 
 // Those of a tensor of a list.

@@ -156,8 +156,10 @@ static void tc__put_profile_head(tc__text *t, const tc__profile *p) {
         t, " GB/s, a copy of %d MB by %d threads, measured at the first tc_profile_begin\n",
         TC__YARDSTICK >> 20, p->threads);
     tc__put_device_peaks(t, p);
-    tc__put(t, "bytes are those of each buffer that a kernel reads or writes, once a call; "
-               "peak: the time of a copy\nof as many there, by the kernel's\n\n");
+    tc__put(
+        t, "bytes are those of each buffer that a kernel reads or writes, once a call, "
+           "of what values name as many as\nare named; peak: the time of a copy of as many "
+           "there, by the kernel's\n\n");
     tc__put(t, "%8s%12s%11s%13s%8s%8s  %-12s %s\n", "calls", "total us", "us/call",
             "bytes/call", "GB/s", "peak", "runs", "kernel");
 }

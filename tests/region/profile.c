@@ -102,6 +102,33 @@ TEST(calls_and_bytes) {
     close_context(tc);
 }
 
+// A table has 1000 rows, of which three are read, and two are added to.
+TEST(bytes_of_what_values_name) {
+    enum { MANY = 1000, WIDE = 32, NAMED = 3, TWO = 2 };
+    static const int64_t at[NAMED] = {7, 999, 7};
+    tc_ctx *tc = open_context("aot_eager", 1);
+    tc_tensor table = tc_zeros(tc, TC_DIMS(MANY, WIDE), TC_F32);
+    tc_tensor index = tc_from_data(tc, at, TC_DIMS(NAMED), TC_I64);
+    tc_tensor some = tc_contiguous(tc_narrow(index, 0, 0, TWO));
+    tc_tensor rows = tc_ones(tc, TC_DIMS(TWO, WIDE), TC_F32);
+    CHECK_EQ(tc_profile_begin(tc), TC_OK);
+    tc_trace_begin_at(tc, "named", NULL, "user.c", 5);
+    tc_tensor read = tc_mul_s(tc_embedding(table, index), 2);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    tc_trace_begin_at(tc, "added", NULL, "user.c", 7);
+    tc_tensor sum = tc_index_add(table, 0, some, rows);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    CHECK_EQ(tc_profile_end(tc), TC_OK);
+    const char *text = tc_profile_text(tc);
+    HAS("of what values name as many as");
+    ROW("k0_pointwise_mul of named, program 0", 1, NAMED * 8 + 2 * NAMED * WIDE * 4,
+        "interpreted");
+    ROW("k0_opaque_row_add of added, program 0", 1, TWO * 8 + 3 * TWO * WIDE * 4,
+        "compiled");
+    tc_free(read), tc_free(sum);
+    close_context(tc);
+}
+
 // The host's peak is the speed of the largest copy, whatever a kernel's size.
 TEST(peak_of_the_host) {
     double ns, rate, share;
