@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x1ef1442f213b0732u
+#define TC__BUILD_ID 0x13c8c2a9d8c112fbu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -55110,18 +55110,38 @@ tc__storage_unref(c,to);
 tc__storage_unref(c,from);
 tc__error_restore(c,held);
 }
-static int64_t tc__changed_elements(const tc__group*g,uint32_t i,const tc__ixenv*env){
+static int tc__is_in_place(const tc__program*p,const tc__group*g,int64_t out,
+int64_t in){
+const tc__plan*plan=
+g->target.device?&tc__program_on(p,g->target.device)->plan:&p->plan;
+const tc__kbuf*to=&g->buffer.at[out],*from=&g->buffer.at[in];
+if(to->place!=TC__BUF_NODE||from->place!=TC__BUF_NODE)return 0;
+const tc__slab*s=tc__plan_find(plan,to->source),
+*t=tc__plan_find(plan,from->source);
+return s&&t&&s->over&&s->offset==t->offset;
+}
+static int64_t tc__changed_elements(const tc__program*p,const tc__group*g,uint32_t i,
+const tc__ixenv*env){
 const tc__node*call=g->body.node.at[0];
 const int64_t*b=call->attr+TC__CALL_BUFFERS;
 int64_t from=b[call->attr[TC__CALL_OPERANDS]];
 if(!tc__changes_some(call->attr[TC__CALL_OP])||from<0||
-(b[0]!=(int64_t)i&&b[1]!=(int64_t)i))
+(b[0]!=(int64_t)i&&b[1]!=(int64_t)i)||!tc__is_in_place(p,g,b[0],b[1]))
 return INT64_MAX;
 return tc__ix_eval(g->body.ix,g->buffer.at[from].numel,env);
 }
+static int tc__is_named_before(const tc__group*g,const tc__node*n){
+for(uint32_t id=0;id<n->id;id++){
+const tc__node*m=g->body.node.at[id];
+if(m->op==n->op&&m->attr[TC__ACCESS_BUFFER]==n->attr[TC__ACCESS_BUFFER]&&
+m->attr[TC__ACCESS_INDEX]==n->attr[TC__ACCESS_INDEX])
+return 1;
+}
+return 0;
+}
 static int64_t tc__named_elements(const tc__group*g,uint32_t i,const tc__ixenv*env){
-int64_t most=-1;
-for(size_t id=0;id<g->body.node.count;id++){
+int64_t all=0,some=0;
+for(uint32_t id=0;id<g->body.node.count;id++){
 const tc__node*n=g->body.node.at[id];
 if((n->op!=TC_OP_LOAD&&n->op!=TC_OP_STORE)||
 n->attr[TC__ACCESS_BUFFER]!=(int64_t)i)
@@ -55130,11 +55150,13 @@ if(!tc__ix_has_val(g->body.ix,n->attr[TC__ACCESS_INDEX])||
 (n->level!=TC__AT_COL&&n->level!=TC__AT_ROW))
 return INT64_MAX;
 int64_t named=tc__ix_eval(g->body.ix,g->shape.rows,env);
+tc__ix along=id<g->shape.prologue?tc__depth_of(g):g->shape.cols;
 if(n->level==TC__AT_COL)
-named=tc__ix_times(named,tc__ix_eval(g->body.ix,g->shape.cols,env));
-if(named>most)most=named;
+named=tc__ix_times(named,tc__ix_eval(g->body.ix,along,env));
+some=1;
+if(!tc__is_named_before(g,n))all=all<INT64_MAX-named?all+named:named;
 }
-return most<0?INT64_MAX:most;
+return some?all:INT64_MAX;
 }
 static int64_t tc__buffer_bytes(const tc__program*p,const tc__group*g,uint32_t i){
 const tc__kbuf*b=&g->buffer.at[i];
@@ -55143,7 +55165,7 @@ if(!tc__is_memory(b))return 0;
 memset(&env,0,sizeof env);
 env.sym=p->size.at;
 int64_t numel=tc__ix_eval(g->body.ix,b->numel,&env),
-some=g->shape.kind==TC__OPAQUE?tc__changed_elements(g,i,&env)
+some=g->shape.kind==TC__OPAQUE?tc__changed_elements(p,g,i,&env)
 :tc__named_elements(g,i,&env);
 return tc__ix_times(some<numel?some:numel,(int64_t)tc__dtype(b->dtype)->bytes);
 }

@@ -4841,6 +4841,9 @@ each=tc__dtypes[m->dtype].bytes>4?8:4;
 if(monoid!=TC_OP_ARGMAX&&monoid!=TC_OP_ARGMIN)return*places;
 return*places+(slots*place+line-1)/line*line;
 }
+static int64_t tc__device_parts_most(const tc__group*g,int threads,int blocks){
+return(int64_t)tc__count_op(g,TC_OP_COMBINE)*(threads/32)*blocks*16;
+}
 static int64_t tc__device_parts_bytes(const tc__group*k,uint32_t launch,uint32_t end){
 int64_t bytes=0,places;
 for(uint32_t id=launch+1;id<end;id++){
@@ -6712,7 +6715,8 @@ return tc__device_scratch_at(g,q,(int64_t)g->buffer.count);
 static int tc__device_is_too_long(const tc__group*g,const tc__device_plan*q){
 tc__ix bytes=tc__device_scratch(g,q);
 return g->target.room&&tc__ix_is_const(bytes)&&
-tc__ix_value(bytes)>(int64_t)g->target.room;
+tc__ix_value(bytes)+tc__device_parts_most(g,TC__DEVICE_LONG_THREADS,1)>
+(int64_t)g->target.room;
 }
 static int tc__device_cut(const tc__group*g,tc__device_plan*q){
 tc__ixpool*x=g->body.ix;
@@ -6783,7 +6787,10 @@ for(int blocks=2;blocks<=most;blocks*=2){
 tc__device_deal(g,&p,blocks);
 if(tc__device_kept_bytes(g,&p)<=TC__DEVICE_CLUSTER_BYTES)break;
 }
-if(tc__device_kept_bytes(g,&p)>room)return 0;
+if(tc__device_kept_bytes(g,&p)+
+tc__device_parts_most(g,TC__DEVICE_LONG_THREADS,p.cluster)>
+room)
+return 0;
 if(tc__ix_is_const(g->shape.rows)&&
 tc__ix_value(g->shape.rows)*p.parts<TC__DEVICE_SMS)
 return 0;

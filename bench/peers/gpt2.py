@@ -80,7 +80,7 @@ def losses(weights, text, steps):
     model.half = False
     opt = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.95), weight_decay=0.1)
     with open(text, "rb") as f:
-        text = torch.frombuffer(bytearray(f.read()), dtype=torch.uint8).long()
+        text = torch.frombuffer(bytearray(f.read(1 << 20)), dtype=torch.uint8).long()
     each = BATCH * (CONTEXT + 1)
     for i in range(steps):
         batch = text[torch.arange(i * each, (i + 1) * each) % len(text)].view(BATCH, -1).cuda()

@@ -58,7 +58,7 @@ END {
 "$work/ours" 124m cuda steps=16 save="$work/weights" |
     sed -n 's/^step.*loss \([0-9.]*\),.*/\1/p' >"$work/losses"
 "$PYTHON" bench/peers/gpt2.py "$work/weights" README.md 16 2>"$work/torch.log" | paste "$work/losses" - | awk '
-{ d = $1 / $2 - 1; if (d < 0) d = -d; if (d > worst) worst = d; n += NF == 2 }
+NF == 2 { d = $1 / $2 - 1; if (d < 0) d = -d; if (d > worst) worst = d; n++ }
 END {
     printf "losses of 16 steps in f32 by PyTorch: within %.1e  <= 1e-3  %s\n", worst, \
         (n == 16 && worst <= 1e-3 ? "ok" : "MISSED")

@@ -132,7 +132,8 @@ static tc__ix tc__device_scratch(const tc__group *g, const tc__device_plan *q) {
 static int tc__device_is_too_long(const tc__group *g, const tc__device_plan *q) {
     tc__ix bytes = tc__device_scratch(g, q);
     return g->target.room && tc__ix_is_const(bytes) &&
-           tc__ix_value(bytes) > (int64_t)g->target.room;
+           tc__ix_value(bytes) + tc__device_parts_most(g, TC__DEVICE_LONG_THREADS, 1) >
+               (int64_t)g->target.room;
 }
 
 // Few long rows are cut into parts, and all that are too long. 1 = so it is.
@@ -215,7 +216,10 @@ static int tc__device_cluster(const tc__group *g, tc__device_plan *q) {
         tc__device_deal(g, &p, blocks);
         if (tc__device_kept_bytes(g, &p) <= TC__DEVICE_CLUSTER_BYTES) break;
     }
-    if (tc__device_kept_bytes(g, &p) > room) return 0;
+    if (tc__device_kept_bytes(g, &p) +
+            tc__device_parts_most(g, TC__DEVICE_LONG_THREADS, p.cluster) >
+        room)
+        return 0;
     if (tc__ix_is_const(g->shape.rows) &&
         tc__ix_value(g->shape.rows) * p.parts < TC__DEVICE_SMS)
         return 0;

@@ -65,6 +65,11 @@ static int64_t tc__device_part_bytes(const tc__group *k, const tc__node *launch,
     return *places + (slots * place + line - 1) / line * line;
 }
 
+// The most that those of a list may be which is made of g, of blocks of so many threads in clusters of so many blocks.
+static int64_t tc__device_parts_most(const tc__group *g, int threads, int blocks) {
+    return (int64_t)tc__count_op(g, TC_OP_COMBINE) * (threads / 32) * blocks * 16;
+}
+
 // Bytes of the parts of the launch before node `end`: they stand behind the buffers where these are asked for. A kernel that
 // is launched with shared memory declares none: those that have both are up to 1.07 times as slow (copies of 40 KB at a time
 // by cp.async, a norm's gradient; H200), whatever the places.

@@ -102,30 +102,43 @@ TEST(calls_and_bytes) {
     close_context(tc);
 }
 
-// A table has 1000 rows, of which three are read, and two are added to.
+// A table has 1000 rows: three are read, and two by another index; two are added to, in a copy of all of it or where it is.
 TEST(bytes_of_what_values_name) {
-    enum { MANY = 1000, WIDE = 32, NAMED = 3, TWO = 2 };
+    enum { MANY = 1000, WIDE = 32, NAMED = 3, TWO = 2, ROW_BYTES = WIDE * 4 };
     static const int64_t at[NAMED] = {7, 999, 7};
     tc_ctx *tc = open_context("aot_eager", 1);
     tc_tensor table = tc_zeros(tc, TC_DIMS(MANY, WIDE), TC_F32);
     tc_tensor index = tc_from_data(tc, at, TC_DIMS(NAMED), TC_I64);
-    tc_tensor some = tc_contiguous(tc_narrow(index, 0, 0, TWO));
-    tc_tensor rows = tc_ones(tc, TC_DIMS(TWO, WIDE), TC_F32);
+    tc_tensor two = tc_contiguous(tc_narrow(index, 0, 0, TWO));
+    tc_tensor other = tc_contiguous(tc_narrow(index, 0, 1, TWO));
+    tc_tensor rows = tc_ones(tc, TC_DIMS(TWO, WIDE), TC_F32), y[4];
     CHECK_EQ(tc_profile_begin(tc), TC_OK);
     tc_trace_begin_at(tc, "named", NULL, "user.c", 5);
-    tc_tensor read = tc_mul_s(tc_embedding(table, index), 2);
+    y[0] = tc_mul_s(tc_embedding(table, index), 2);
     CHECK_EQ(tc_trace_end(tc), TC_OK);
-    tc_trace_begin_at(tc, "added", NULL, "user.c", 7);
-    tc_tensor sum = tc_index_add(table, 0, some, rows);
+    tc_trace_begin_at(tc, "pairs", NULL, "user.c", 6);
+    y[1] = tc_add(tc_embedding(table, two), tc_embedding(table, other));
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    tc_trace_begin_at(tc, "copied", NULL, "user.c", 7);
+    y[2] = tc_index_add(table, 0, two, rows);
+    CHECK_EQ(tc_trace_end(tc), TC_OK);
+    tc_trace_begin_at(tc, "placed", NULL, "user.c", 8);
+    tc_tensor made = tc_softmax(table, 1);
+    y[3] = tc_sum_all(tc_square(tc_index_add(made, 0, two, rows)));
+    tc_free(made);
     CHECK_EQ(tc_trace_end(tc), TC_OK);
     CHECK_EQ(tc_profile_end(tc), TC_OK);
     const char *text = tc_profile_text(tc);
     HAS("of what values name as many as");
-    ROW("k0_pointwise_mul of named, program 0", 1, NAMED * 8 + 2 * NAMED * WIDE * 4,
+    ROW("k0_pointwise_mul of named, program 0", 1, NAMED * 8 + 2 * NAMED * ROW_BYTES,
         "interpreted");
-    ROW("k0_opaque_row_add of added, program 0", 1, TWO * 8 + 3 * TWO * WIDE * 4,
+    ROW("k0_pointwise_add of pairs, program 0", 1, 2 * TWO * 8 + 3 * TWO * ROW_BYTES,
+        "interpreted");
+    ROW("k0_opaque_row_add of copied, program 0", 1,
+        TWO * 8 + TWO * ROW_BYTES + 2 * MANY * ROW_BYTES, "compiled");
+    ROW("k1_opaque_row_add of placed, program 0", 1, TWO * 8 + 3 * TWO * ROW_BYTES,
         "compiled");
-    tc_free(read), tc_free(sum);
+    for (int i = 0; i < 4; i++) tc_free(y[i]);
     close_context(tc);
 }
 

@@ -938,7 +938,8 @@ int cuFuncGetAttribute(int *value, int what, kernel *k) {
     if (!is_function(k)) return misuse(__func__);
     *value = what == TCU__FN_REGISTERS ? 40
              : what == TCU__FN_LOCAL   ? 16
-             : what == TCU__FN_SHARED  ? 1024
+             : what == TCU__FN_SHARED
+                 ? (k->code ? 0 : 1024) // code declares none beside what it asks for
              : what == TCU__FN_THREADS ? 512
                                        : -1;
     if (what == TCU__FN_THREADS && k->code)
