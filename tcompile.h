@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x13c8c2a9d8c112fbu
+#define TC__BUILD_ID 0x6ac39dee80c1ffe4u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36213,6 +36213,8 @@ TC__THIRDS_TALL=384,
 TC__THIRDS_WIDE=512,
 TC__THIRDS_NARROW=64,
 TC__THIRDS_SUMS=1<<18,
+TC__CONTRACT_WINDOW_SHARE=
+8,
 TC__THIRDS_SLICE=192,
 TC__THIRDS_STAY=1<<21,
 TC__CONTRACT_FLIP=32,
@@ -36393,6 +36395,7 @@ pieces=(cols+q->wide_most-1)/q->wide_most,
 others=tc__ix_times(pieces,tc__ix_value(q->g->shape.batch)),
 items=2*(int64_t)threads*TC__CONTRACT_WINDOW_ITEMS,
 blocks=q->rows_lie&&others?(items+others-1)/others:threads;
+if(!q->rows_lie&&cols/TC__CONTRACT_WINDOW_SHARE>m)return;
 if(blocks>panels)blocks=panels;
 int64_t share=(panels+blocks-1)/blocks*q->width;
 if(share<q->grain)q->grain=share;

@@ -20,7 +20,7 @@ static const struct {
     {1, 8, 4096, 4096, 1},  {1, 8, 4096, 4096, 0},    {1, 16, 4096, 4096, 1},
     {1, 512, 3072, 768, 1}, {1, 512, 768, 3072, 1},   {1, 128, 768, 3072, 1},
     {1, 17, 23, 61, 1},     {1, 1000, 64, 40, 0},     {1, 128, 768, 768, 1},
-    {1, 32, 4096, 4096, 1},
+    {1, 32, 4096, 4096, 1}, {1, 128, 50304, 768, 1},
 };
 
 static const model_shape models[] = {
@@ -415,6 +415,7 @@ static const struct {
     {"matmul_512x3072x768_f32", make_product, product, 12},
     {"matmul_512x768x3072_f32", make_product, product, 13},
     {"matmul_128x768x3072_f32", make_product, product, 14},
+    {"matmul_128x50304x768_f32", make_product, product, 19},
     {"matmul_17x23x61_f32", make_product, product, 15},
     {"matmul_1000x64x40_f32", make_product, product, 16},
     {"matmulfast_384x384x384_f32", make_product, product, 0},

@@ -259,6 +259,7 @@ def table():
         yield f"{name}_96x128x128x64_f32", matmul, lambda: (r(96, 128, 64), r(96, 64, 128))
         for m, n, k in [(512, 3072, 768), (512, 768, 3072), (128, 768, 3072)]:
             yield f"{name}_{m}x{n}x{k}_f32", F.linear, lambda m=m, n=n, k=k: (r(m, k), r(n, k))
+    yield "matmul_128x50304x768_f32", F.linear, lambda: (r(128, 768), r(50304, 768))
     for m, n, k in [(1, 4096, 4096), (1, 50257, 768), (5, 4096, 4096), (8, 4096, 4096), (16, 4096, 4096)]:
         yield f"rows_{m}x{n}x{k}_f32", F.linear, lambda m=m, n=n, k=k: (r(m, k), r(n, k))
     for m in [1, 8]:
