@@ -4823,6 +4823,9 @@ return 1;
 }
 return 0;
 }
+static int64_t tc__device_value_bytes(int dtype){
+return tc__dtypes[dtype].bytes>4?8:4;
+}
 static int64_t tc__device_part_bytes(const tc__group*k,const tc__node*launch,
 const tc__node*n,int64_t*places){
 int64_t monoid=n->attr[TC__COMBINE_MONOID],line=16;
@@ -4835,7 +4838,7 @@ for(size_t i=launch->id;i<n->id;i++){
 const tc__node*m=k->body.node.at[i];
 if(m->op==TC_OP_NEW&&
 m->attr[TC__NEW_ACCUMULATOR]==n->attr[TC__COMBINE_ACCUMULATOR])
-each=tc__dtypes[m->dtype].bytes>4?8:4;
+each=tc__device_value_bytes(m->dtype);
 }
 *places=(slots*each+line-1)/line*line;
 if(monoid!=TC_OP_ARGMAX&&monoid!=TC_OP_ARGMIN)return*places;
@@ -6814,7 +6817,7 @@ const tc__node*n=g->body.node.at[i];
 if(n->op!=TC_OP_NEW)continue;
 int arg=n->attr[TC__NEW_MONOID]==TC_OP_ARGMAX||
 n->attr[TC__NEW_MONOID]==TC_OP_ARGMIN;
-bytes+=(tc__dtypes[n->dtype].bytes>4?8:4)+(arg?8:0);
+bytes+=tc__device_value_bytes(n->dtype)+(arg?8:0);
 }
 return 2*bytes*threads*width;
 }
@@ -9853,15 +9856,12 @@ q->vectors=(int)((accesses-1)/threads+1);
 q->sharing=(int)threads;
 q->threads=threads>32?(int)threads:TC__DOWN_WARPED;
 }
-static int64_t tc__down_value_bytes(int dtype){
-return tc__dtypes[dtype].bytes>4?8:4;
-}
 static int64_t tc__down_dear_bytes(const tc__group*rows){
 int64_t bytes=0;
 for(size_t b=0;b<rows->buffer.count;b++)
 if(tc__device_is_own_row(rows,(int64_t)b)&&
 !tc__device_is_cheap(rows,(int64_t)b))
-bytes+=tc__down_value_bytes(rows->buffer.at[b].dtype);
+bytes+=tc__device_value_bytes(rows->buffer.at[b].dtype);
 return bytes;
 }
 static int64_t tc__down_element(const tc__group*rows,const tc__device_plan*q){
@@ -9938,7 +9938,7 @@ return n<1?1:(int)n;
 static int64_t tc__down_shared(const tc__group*g,const tc__device_plan*q){
 int64_t bytes=0;
 for(int64_t i=0;i<tc__down_count(g);i++){
-int64_t each=tc__down_value_bytes(g->body.node.at[i]->dtype);
+int64_t each=tc__device_value_bytes(g->body.node.at[i]->dtype);
 bytes+=each*(q->vectors*tc__down_own_numel(q,each)+q->threads);
 }
 return bytes;
@@ -9984,7 +9984,7 @@ if(n->op==TC_OP_LOAD&&n->level==TC__AT_COL&&!again&&
 bytes+=tc__device_bytes(rows,n);
 }
 for(int64_t i=0;i<tc__down_count(rows);i++)
-bytes+=tc__down_value_bytes(rows->body.node.at[i]->dtype);
+bytes+=tc__device_value_bytes(rows->body.node.at[i]->dtype);
 return bytes;
 }
 static int tc__down_plan_kept(const tc__group*g,const tc__group*rows,tc__down_plan*p,

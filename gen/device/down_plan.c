@@ -51,18 +51,13 @@ static void tc__down_deal_row(tc__device_plan *q, int64_t columns, int vectors) 
     q->threads = threads > 32 ? (int)threads : TC__DOWN_WARPED;
 }
 
-// Bytes of registers for a value.
-static int64_t tc__down_value_bytes(int dtype) {
-    return tc__dtypes[dtype].bytes > 4 ? 8 : 4;
-}
-
 // Of an element of all rows that are dear, which a thread has for itself,
 static int64_t tc__down_dear_bytes(const tc__group *rows) {
     int64_t bytes = 0;
     for (size_t b = 0; b < rows->buffer.count; b++)
         if (tc__device_is_own_row(rows, (int64_t)b) &&
             !tc__device_is_cheap(rows, (int64_t)b))
-            bytes += tc__down_value_bytes(rows->buffer.at[b].dtype);
+            bytes += tc__device_value_bytes(rows->buffer.at[b].dtype);
     return bytes;
 }
 
@@ -160,7 +155,7 @@ static int tc__down_resident(const tc__down_plan *p, int full, int64_t shared) {
 static int64_t tc__down_shared(const tc__group *g, const tc__device_plan *q) {
     int64_t bytes = 0;
     for (int64_t i = 0; i < tc__down_count(g); i++) {
-        int64_t each = tc__down_value_bytes(g->body.node.at[i]->dtype);
+        int64_t each = tc__device_value_bytes(g->body.node.at[i]->dtype);
         bytes += each * (q->vectors * tc__down_own_numel(q, each) + q->threads);
     }
     return bytes;
@@ -213,7 +208,7 @@ static int64_t tc__down_kept_element(const tc__group *rows) {
             bytes += tc__device_bytes(rows, n);
     }
     for (int64_t i = 0; i < tc__down_count(rows); i++)
-        bytes += tc__down_value_bytes(rows->body.node.at[i]->dtype);
+        bytes += tc__device_value_bytes(rows->body.node.at[i]->dtype);
     return bytes;
 }
 

@@ -248,7 +248,7 @@ static int64_t tc__device_columns_shared(const tc__group *g, int width, int thre
         if (n->op != TC_OP_NEW) continue;
         int arg = n->attr[TC__NEW_MONOID] == TC_OP_ARGMAX ||
                   n->attr[TC__NEW_MONOID] == TC_OP_ARGMIN;
-        bytes += (tc__dtypes[n->dtype].bytes > 4 ? 8 : 4) + (arg ? 8 : 0);
+        bytes += tc__device_value_bytes(n->dtype) + (arg ? 8 : 0);
     }
     return 2 * bytes * threads * width;
 }

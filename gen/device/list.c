@@ -44,8 +44,12 @@ static int tc__device_combined_again(const tc__group *k, const tc__node *n) {
     return 0;
 }
 
-// What a COMBINE of more than a warp has of each of `threads` (warps, of a cluster's blocks), in bytes: values, and from
-// `places` on the places of those that look for one.
+// Bytes of registers for a value.
+static int64_t tc__device_value_bytes(int dtype) {
+    return tc__dtypes[dtype].bytes > 4 ? 8 : 4;
+}
+
+// Bytes of what a COMBINE has of all warps that share a row: values, and from `places` on the places of those that it looks for.
 static int64_t tc__device_part_bytes(const tc__group *k, const tc__node *launch,
                                      const tc__node *n, int64_t *places) {
     int64_t monoid = n->attr[TC__COMBINE_MONOID], line = 16;
@@ -58,7 +62,7 @@ static int64_t tc__device_part_bytes(const tc__group *k, const tc__node *launch,
         const tc__node *m = k->body.node.at[i];
         if (m->op == TC_OP_NEW &&
             m->attr[TC__NEW_ACCUMULATOR] == n->attr[TC__COMBINE_ACCUMULATOR])
-            each = tc__dtypes[m->dtype].bytes > 4 ? 8 : 4;
+            each = tc__device_value_bytes(m->dtype);
     }
     *places = (slots * each + line - 1) / line * line;
     if (monoid != TC_OP_ARGMAX && monoid != TC_OP_ARGMIN) return *places;

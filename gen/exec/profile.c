@@ -105,7 +105,7 @@ static int64_t tc__changed_elements(const tc__program *p, const tc__group *g, ui
     return tc__ix_eval(g->body.ix, g->buffer.at[from].numel, env);
 }
 
-// Whether a load before node n has the same elements.
+// Whether a node before n reads, or writes, the same elements.
 static int tc__is_named_before(const tc__group *g, const tc__node *n) {
     for (uint32_t id = 0; id < n->id; id++) {
         const tc__node *m = g->body.node.at[id];

@@ -53,12 +53,10 @@ enum {
     TC__THIRDS_WIDE = 512,              //   its columns at most,
     TC__THIRDS_NARROW = 64,             //   and at least,
     TC__THIRDS_SUMS = 1 << 18,          //   both, where rows are whole,
-    TC__CONTRACT_WINDOW_SHARE =
-        8, // columns of a row from which on threads pack all rows, and read columns once
-    TC__THIRDS_SLICE = 192,       //   k of a slice
-    TC__THIRDS_STAY = 1 << 21,    //   words of panels that stay
-    TC__CONTRACT_FLIP = 32,       // most rows of a flipped panel
-    TC__CONTRACT_IN_PLACE = 12,   // up to here the right operand is not packed
+    TC__THIRDS_SLICE = 192,             //   k of a slice
+    TC__THIRDS_STAY = 1 << 21,          //   words of panels that stay
+    TC__CONTRACT_FLIP = 32,             // most rows of a flipped panel
+    TC__CONTRACT_IN_PLACE = 12,         // up to here the right operand is not packed
     TC__CONTRACT_LATE_ROWS = 48,  // most rows of panels that are packed when they are used,
     TC__CONTRACT_LATE_ITEMS = 8,  //   items of a thread,
     TC__CONTRACT_LATE_SLICE = 64, //   in slices of so many words
@@ -92,10 +90,11 @@ enum {
     TC__CONTRACT_WINDOW_PANEL_WIDE = 1 << 16, //   half an L2's with vectors of 16,
     TC__CONTRACT_WINDOW_TILE = 1 << 13,       //   sums of an item,
     TC__CONTRACT_WINDOW_FAR = 1 << 15, //   and where its panels do not stay in an L2,
-    TC__CONTRACT_WINDOW_ITEMS = 4,     //   of which each thread has so many,
-    TC__CONTRACT_WINDOW_ROWS = 64,     //   and so many rows at most, where windows are few
-    TC__CONTRACT_MADE = 1 << 18,       // bytes of rows that its parts make for each other,
-    TC__CONTRACT_MADE_ROWS = 12        //   but so many rows in any case
+    TC__CONTRACT_WINDOW_SHARE = 8, // columns for a row, from which on items have all rows
+    TC__CONTRACT_WINDOW_ITEMS = 4, //   of which each thread has so many,
+    TC__CONTRACT_WINDOW_ROWS = 64, //   and so many rows at most, where windows are few
+    TC__CONTRACT_MADE = 1 << 18,   // bytes of rows that its parts make for each other,
+    TC__CONTRACT_MADE_ROWS = 12    //   but so many rows in any case
 };
 
 typedef struct tc__contract {
