@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xf2120c611b53b7c0u
+#define TC__BUILD_ID 0x03c5305162820ef0u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -36250,9 +36250,9 @@ TC__CONTRACT_WINDOW_PANEL=
 TC__CONTRACT_WINDOW_PANEL_WIDE=1<<16,
 TC__CONTRACT_WINDOW_TILE=1<<13,
 TC__CONTRACT_WINDOW_FAR=1<<15,
-TC__CONTRACT_WINDOW_SHARE=8,
 TC__CONTRACT_WINDOW_ITEMS=4,
 TC__CONTRACT_WINDOW_ROWS=64,
+TC__CONTRACT_WINDOW_SHARE=8,
 TC__CONTRACT_MADE=1<<18,
 TC__CONTRACT_MADE_ROWS=12
 };

@@ -90,9 +90,9 @@ enum {
     TC__CONTRACT_WINDOW_PANEL_WIDE = 1 << 16, //   half an L2's with vectors of 16,
     TC__CONTRACT_WINDOW_TILE = 1 << 13,       //   sums of an item,
     TC__CONTRACT_WINDOW_FAR = 1 << 15, //   and where its panels do not stay in an L2,
+    TC__CONTRACT_WINDOW_ITEMS = 4,     //   of which each thread has so many,
+    TC__CONTRACT_WINDOW_ROWS = 64,     //   and so many rows at most, where windows are few
     TC__CONTRACT_WINDOW_SHARE = 8, // columns for a row, from which on items have all rows
-    TC__CONTRACT_WINDOW_ITEMS = 4, //   of which each thread has so many,
-    TC__CONTRACT_WINDOW_ROWS = 64, //   and so many rows at most, where windows are few
     TC__CONTRACT_MADE = 1 << 18,   // bytes of rows that its parts make for each other,
     TC__CONTRACT_MADE_ROWS = 12    //   but so many rows in any case
 };
