@@ -4340,8 +4340,8 @@ static const char*const tc__text_cuda_scatter[]={
 "}",
 "// fn: copy",
 "template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {",
-"    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;",
-"         i += (tc_i64)gridDim.x * 256)",
+"    for (tc_i64 i = (tc_i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;",
+"         i += (tc_i64)gridDim.x * blockDim.x)",
 "        y[i] = x[i];",
 "}",
 "// fn: first_from",
@@ -4402,84 +4402,208 @@ static const char*const tc__text_cuda_scatter[]={
 "        }",
 "    }",
 "}",
-"// fn: rows_ahead",
-"template <class T, int EACH, int AHEAD> struct TC_N(rows_ahead) {",
-"    tc_pack<T, EACH> row[AHEAD];",
-"    __device__ __forceinline__ void ask(const T *src, tc_i64 columns, int mine, int first, int count) {",
+};
+// ---- gen/out/text_cuda_runs.inc
+static const char*const tc__text_cuda_runs[]={
+"// fn: rank_indices",
+"template <int EACH, class F>",
+"TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *count, TC_N(pair)<unsigned> *pairs) {",
+"    enum : int { THREADS = 1024, OWN = 64, LANES = THREADS / OWN };",
+"    __shared__ unsigned before[THREADS + 1];",
+"    __shared__ int owned[OWN];",
+"    const int x = threadIdx.x, first = blockIdx.x * OWN, own = x / LANES, lane = x % LANES;",
+"    if (first >= m) return;",
+"    int k[EACH];",
 "#pragma unroll",
-"        for (int k = 0; k < AHEAD; k++) {",
-"            const tc_i64 from = __shfl_sync(~0u, mine, first + k);",
-"            if (k < count) row[k] = *(const tc_pack<T, EACH> *)&src[from * columns];",
-"        }",
+"    for (int u = 0; u < EACH; u++) {",
+"        const int i = x + u * THREADS;",
+"        k[u] = i < m \? (int)key(0, i) : -1;",
+"        if (i >= first && i < first + OWN) owned[i - first] = k[u];",
 "    }",
-"    template <class S> __device__ __forceinline__ void add(S *sum, int count) const {",
+"    __syncthreads();",
+"    const int mine = owned[own];",
+"    unsigned rank = 0, below = 0;",
 "#pragma unroll",
-"        for (int k = 0; k < AHEAD; k++)",
-"#pragma unroll",
-"            for (int e = 0; e < EACH; e++)",
-"                if (k < count) sum[e] = sum[e] + row[k].at[e];",
-"    }",
-"};",
-"// fn: add_rows",
-"template <class T, class S, int EACH>",
-"TC_FN void TC_N(add_rows)(S *sum, const T *src, tc_i64 columns, bool in,",
-"                         const TC_N(pair)<unsigned> *pairs, int p, int stop) {",
-"    enum : int { AHEAD = 16 };",
-"    if (p >= stop) return;",
-"    const int lane = threadIdx.x % 32;",
-"    TC_N(rows_ahead)<T, EACH, AHEAD> one, other;",
-"    int mine = p + lane < stop \? (int)pairs[p + lane].at : 0;",
-"    one.ask(src, columns, mine, 0, in \? stop - p : 0);",
+"    for (int j = lane; j < OWN; j += LANES) rank += j < own && owned[j] == mine;",
 "#pragma unroll 1",
-"    for (; p < stop; p += 2 * AHEAD) {",
-"        const int next = p + 2 * AHEAD + lane < stop \? (int)pairs[p + 2 * AHEAD + lane].at : 0;",
-"        other.ask(src, columns, mine, AHEAD, in \? stop - p - AHEAD : 0);",
-"        one.add(sum, stop - p);",
-"        mine = next;",
-"        one.ask(src, columns, mine, 0, in \? stop - p - 2 * AHEAD : 0);",
-"        other.add(sum, stop - p - AHEAD);",
+"    for (int base = 0; base < n; base += window) {",
+"        const unsigned size = (unsigned)(n - base < window \? n - base : window), at = (unsigned)(mine - base);",
+"        const int words = (int)(size + 1) / 2, each = (words + THREADS - 1) / THREADS | 1;",
+"        __syncthreads();",
+"        for (int i = x; i < words; i += THREADS) count[i] = 0;",
+"#pragma unroll 1",
+"        for (int later = 0; later < 2; later++) {",
+"            __syncthreads();",
+"#pragma unroll",
+"            for (int u = 0; u < EACH; u++) {",
+"                const unsigned w = (unsigned)(k[u] - base);",
+"                if (w < size && (x + u * THREADS >= first) == later) atomicAdd(&count[w / 2], 1u << w % 2 * 16);",
+"            }",
+"            __syncthreads();",
+"            if (!later && lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;",
+"        }",
+"        unsigned sum = 0;",
+"#pragma unroll 8",
+"        for (int i = x * each; i < (x + 1) * each; i++) {",
+"            const unsigned two = i < words \? count[i] : 0;",
+"            sum += (two & 65535) + (two >> 16);",
+"        }",
+"        const unsigned place = TC_N(scan_block)<THREADS>(sum);",
+"        before[x] = place;",
+"        if (x == THREADS - 1) before[THREADS] = place + sum;",
+"        __syncthreads();",
+"        if (at < size) {",
+"            const int word = (int)at / 2, thread = word / each;",
+"            if (lane == 0) rank += below + before[thread] + (at % 2 \? count[word] & 65535 : 0);",
+"            for (int i = thread * each + lane; i < word; i += LANES) rank += (count[i] & 65535) + (count[i] >> 16);",
+"        }",
+"        below += before[THREADS];",
 "    }",
+"    for (int o = LANES / 2; o; o /= 2) rank += __shfl_xor_sync(~0u, rank, o);",
+"    if (lane == 0 && mine >= 0) pairs[rank] = {(unsigned)mine, (unsigned)(first + own)};",
 "}",
-"// fn: scatter_rows",
-"template <class T, class S, int EACH>",
-"TC_FN void TC_N(scatter_rows)(tc_i64 columns, tc_i64 n, tc_i64 m, const T *x,",
-"                             const T *src, const TC_N(pair)<unsigned> *pairs, T *y) {",
-"    enum : int { FEW = 4 };",
-"    typedef tc_pack<T, EACH> pack;",
-"    if (m >> 31) __trap();",
-"    const int lane = threadIdx.x % 32;",
-"    const tc_i64 groups = (n + 31) / 32, parts = (columns + 32 * EACH - 1) / (32 * EACH);",
-"    const tc_i64 warp = blockIdx.x + (tc_i64)(threadIdx.x / 32) * gridDim.x;",
-"    if (warp >= groups * parts) return;",
-"    const tc_i64 c = (warp % parts * 32 + lane) * EACH, own = warp / parts + lane * groups;",
-"    const bool in = c < columns;",
-"    const tc_i64 first = TC_N(first_from)(pairs, 0, own < n \? m : 0, own);",
-"    const tc_i64 end = TC_N(first_from)(",
-"        pairs, first, own < n && first < m && pairs[first].key == own \? m : first, own + 1);",
-"    const int begin_of = (int)first, end_of = (int)end;",
-"    const unsigned touched = __ballot_sync(~0u, x != y || first < end);",
-"#pragma unroll 1",
-"    for (int l = 0; l < 32; l += FEW) {",
-"        if (!(touched >> l & ((1u << FEW) - 1))) continue;",
-"        pack at[FEW];",
+"// fn: run_ring",
+"template <class T, int COLUMNS> struct TC_N(run_ring) {",
+"    enum : int { DEEP = 3, AHEAD = 6 };",
+"    struct __align__(16) group {",
+"        T row[32][COLUMNS], old[32][COLUMNS];",
+"        unsigned key[32];",
+"        unsigned owned, heads;",
+"    };",
+"    group at[DEEP][2];",
+"    TC_N(pair)<unsigned> look[8][32];",
+"};",
+"// fn: copy_piece",
+"template <class T, int BYTES> TC_FN void TC_N(copy_piece)(T *to, const T *from) {",
+"    if (BYTES < 4) *to = *from;",
+"    else TC_N(copy_async)((tc_pack<T, BYTES / (int)sizeof(T)> *)to, (const tc_pack<T, BYTES / (int)sizeof(T)> *)from);",
+"}",
+"// fn: runs_meet",
+"TC_FN int TC_N(runs_meet)(int on) { return __syncthreads_or(on); }",
+"// fn: bring_runs",
+"template <class T, int COLUMNS, int PIECE>",
+"TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, tc_i64 columns, tc_i64 column, int n, int begin, int end,",
+"                           unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {",
+"    enum : int { DEEP = TC_N(run_ring)<T, COLUMNS>::DEEP, AHEAD = TC_N(run_ring)<T, COLUMNS>::AHEAD };",
+"    enum : int { LANES = COLUMNS * (int)sizeof(T) / PIECE, ROWS = 32 / LANES, STEPS = 32 / ROWS };",
+"    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
+"    const int its = lane / LANES, piece = lane % LANES * (PIECE / (int)sizeof(T));",
+"    const bool in = column + piece < columns;",
+"    const auto look = [&](int p) {",
+"        TC_N(pair)<unsigned> *const to = &ring.look[(p - begin) / 32 % 8][lane];",
+"        if (p + lane < n) TC_N(copy_async8)(to, &pairs[p + lane]);",
+"        else *to = {~0u, 0};",
+"    };",
+"    const auto bring = [&](T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from) {",
+"        unsigned at[STEPS];",
 "#pragma unroll",
-"        for (int f = 0; f < FEW; f++) {",
-"            const tc_i64 row = warp / parts + (l + f) * groups;",
-"            if (in && row < n) at[f] = *(const pack *)&x[row * columns + c];",
+"        for (int k = 0; k < STEPS; k++) at[k] = __shfl_sync(~0u, row, k * ROWS + its);",
+"        if (!in) wanted = 0;",
+"#pragma unroll",
+"        for (int k = 0; k < STEPS; k++)",
+"            if (wanted >> (k * ROWS + its) & 1)",
+"                TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], &from[(tc_i64)at[k] * columns + column + piece]);",
+"    };",
+"    int p = begin + 32 * warp;",
+"    unsigned up = p + lane && p + lane <= n \? pairs[p + lane - 1].key : ~0u;",
+"    bool more = p < n;",
+"    const auto ask = [&](int slot) {",
+"        auto &g = ring.at[slot][warp];",
+"        if (lane == 0) g.owned = 0;",
+"        if (more) {",
+"            const int from = (p - begin) / 32;",
+"            const TC_N(pair)<unsigned> own = ring.look[from % 8][lane];",
+"            const bool is = p + lane < n && own.key != prior && (p + lane < end || own.key == last);",
+"            const unsigned owned = __ballot_sync(~0u, is), heads = __ballot_sync(~0u, is && up != own.key);",
+"            look(p + 32 * AHEAD);",
+"            p += 64;",
+"            if (p + lane - 1 < n) up = pairs[p + lane - 1].key;",
+"            more = p < n && (p < end || ring.look[(from + 2) % 8][0].key == last);",
+"            g.key[lane] = own.key;",
+"            if (lane == 0) g.owned = owned, g.heads = heads;",
+"            bring(g.row, own.at, owned, src);",
+"            if (heads) bring(g.old, own.key, heads, y);",
 "        }",
+"        TC_N(copy_commit)();",
+"    };",
+"    for (int k = 0; k < AHEAD; k += 2) look(p + 32 * k);",
+"    TC_N(copy_commit)();",
+"    TC_N(copy_wait)<0>();",
+"    __syncwarp();",
+"#pragma unroll 1",
+"    for (int slot = 0; slot < DEEP - 2; slot++) ask(slot);",
+"    int slot = DEEP - 2, read = 0, on;",
+"#pragma unroll 1",
+"    do {",
+"        ask(slot);",
+"        TC_N(copy_wait)<DEEP - 2>();",
+"        __syncwarp();",
+"        on = TC_N(runs_meet)(more || ring.at[read][warp].owned);",
+"        slot = slot + 1 < DEEP \? slot + 1 : 0, read = read + 1 < DEEP \? read + 1 : 0;",
+"    } while (on);",
+"}",
+"// fn: add_runs",
+"template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN>",
+"TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared) {",
+"    typedef tc_pack<T, V> pack;",
+"    TC_N(run_ring)<T, COLUMNS> &ring = *(TC_N(run_ring)<T, COLUMNS> *)shared;",
+"    const int lane = threadIdx.x % 32, n = (int)m, parts = (int)((columns + COLUMNS - 1) / COLUMNS);",
+"    const int begin = blockIdx.x / parts * SPAN, end = begin + SPAN < n \? begin + SPAN : n;",
+"    const tc_i64 column = (tc_i64)(blockIdx.x % parts) * COLUMNS;",
+"    if (begin >= n) return;",
+"    const unsigned prior = begin \? pairs[begin - 1].key : ~0u, last = pairs[end - 1].key;",
+"    if (prior == last) return;",
+"    if (threadIdx.x < 64) {",
+"        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, columns, column, n, begin, end, prior, last, src, pairs, y);",
+"        return;",
+"    }",
+"    const bool in = lane * V < COLUMNS && column + lane * V < columns;",
+"    const int mine = lane * V < COLUMNS \? lane * V : 0;",
+"    S sum[V] = {};",
+"    T *const own = y + column + mine, *to = own;",
+"    bool goes = false;",
+"    const auto leave = [&]() {",
+"        pack v;",
+"        for (int e = 0; e < V; e++) v.at[e] = (T)sum[e];",
+"        *(pack *)to = v;",
+"    };",
+"#pragma unroll 1",
+"    for (int slot = 0; TC_N(runs_meet)(0); slot = slot + 1 < ring.DEEP \? slot + 1 : 0) {",
+"#pragma unroll 1",
+"        for (int w = 0; w < 2; w++) {",
+"            const auto &g = ring.at[slot][w];",
+"            const unsigned owned = g.owned, heads = g.heads;",
+"            if (!owned) continue;",
+"            const bool whole = owned == ~0u && !heads;",
 "#pragma unroll",
-"        for (int f = 0; f < FEW; f++) {",
-"            const tc_i64 row = warp / parts + (l + f) * groups;",
-"            S sum[EACH];",
+"            for (int l = 0; l < 32 && whole; l++) {",
+"                const pack v = *(const pack *)&g.row[l][mine];",
+"                for (int e = 0; e < V; e++) sum[e] = sum[e] + v.at[e];",
+"            }",
 "#pragma unroll",
-"            for (int e = 0; e < EACH; e++) sum[e] = at[f].at[e];",
-"            TC_N(add_rows)<T, S, EACH>(sum, src + c, columns, in, pairs, __shfl_sync(~0u, begin_of, l + f),",
-"                                      __shfl_sync(~0u, end_of, l + f));",
+"            for (int h = 0; h < 32; h += 8) {",
+"                if (whole || !(owned >> h & 255)) continue;",
+"                pack v[8], o[8];",
+"                unsigned key[8];",
 "#pragma unroll",
-"            for (int e = 0; e < EACH; e++) at[f].at[e] = (T)sum[e];",
-"            if (in && row < n) *(pack *)&y[row * columns + c] = at[f];",
+"                for (int l = 0; l < 8; l++) {",
+"                    v[l] = *(const pack *)&g.row[h + l][mine], o[l] = *(const pack *)&g.old[h + l][mine];",
+"                    key[l] = g.key[h + l];",
+"                }",
+"#pragma unroll",
+"                for (int l = 0; l < 8; l++) {",
+"                    const bool starts = heads >> (h + l) & 1, is = owned >> (h + l) & 1;",
+"                    if (starts && goes) leave();",
+"                    goes = starts \? in : goes, to = starts \? own + (tc_i64)key[l] * columns : to;",
+"                    for (int e = 0; e < V; e++) {",
+"                        const S from = starts \? (S)o[l].at[e] : sum[e], next = from + v[l].at[e];",
+"                        sum[e] = is \? next : from;",
+"                    }",
+"                }",
+"            }",
 "        }",
 "    }",
+"    if (goes) leave();",
 "}",
 };
 // ---- gen/out/text_cuda_check.inc
@@ -12227,7 +12351,8 @@ TC__TOP_ROWS,
 TC__SCATTER_MARK,
 TC__SCATTER_TAKE,
 TC__SCATTER_SUM,
-TC__SCATTER_ROWS,
+TC__RANK_INDICES,
+TC__ADD_RUNS,
 TC__OPAQUE_COPY,
 TC__OPAQUE_CLEAR,
 TC__CUSTOM_CALL,
@@ -12250,7 +12375,15 @@ TC__TOP_MOST=16384,
 TC__TOP_LONG=65536,
 TC__TOP_FEW=16,
 TC__SUM_ROWS=8,
-TC__SUM_BYTES=8,
+TC__RANK_THREADS=1024,
+TC__RANK_OWN=64,
+TC__RANK_MOST=16,
+TC__RANK_FILL=128,
+TC__RANK_FIXED=8192,
+TC__RUN_THREADS=96,
+TC__RUN_SPAN=384,
+TC__RUN_BYTES=128,
+TC__RUN_RING=6*(2*32*TC__RUN_BYTES+32*4+16)+8*32*8,
 TC__CUSTOM_WAVES=8
 };
 typedef struct tc__opaque_plan{
@@ -12263,6 +12396,10 @@ tc__ix k;
 tc__ix lines,
 m;
 int width;
+int piece;
+int across;
+int window;
+int each;
 int digits;
 int tile;
 int most;
@@ -12299,7 +12436,7 @@ tc__ix blocks){
 tc__grid*g=&q->grids.at[q->count];
 q->step[q->count++]=step;
 g->threads=threads,g->blocks=blocks,g->waves=0,g->shared=tc__ix_const(0);
-g->cluster=0;
+g->cluster=g->early=0;
 return g;
 }
 static void tc__opaque_add_flat(tc__ixpool*x,tc__opaque_plan*q,tc__opaque_step step,
@@ -12415,35 +12552,67 @@ if(!tc__ix_is_const(n))return 4;
 while(digits<4&&(tc__ix_value(n)-1)>>8*digits)digits++;
 return digits;
 }
-static void tc__plan_scatter_rows(tc__ixpool*x,tc__opaque_plan*q){
-int width=TC__SUM_BYTES/(int)tc__dtypes[q->dtype].bytes;
-q->width=tc__ix_divisor(x,q->rows)%width?1:width;
-tc__ix parts=tc__ix_ceil_div(x,q->rows,tc__ix_const(32*q->width)),
-groups=tc__ix_ceil_div(x,q->n,tc__ix_const(32));
-tc__ix warps=tc__ix_mul(x,parts,groups);
-tc__opaque_add_flat(x,q,TC__SCATTER_ROWS,tc__ix_scaled(x,warps,32));
+static void tc__plan_add_runs(tc__ixpool*x,tc__opaque_plan*q){
+int bytes=(int)tc__dtypes[q->dtype].bytes;
+int64_t row=tc__ix_divisor(x,q->rows)*bytes;
+q->piece=row%16==0?16:row%8==0?8:row%4==0?4:bytes;
+q->width=bytes<4&&q->piece>=4?4/bytes:1;
+q->across=q->width*(bytes>4?TC__RUN_BYTES/bytes:32);
+tc__ix parts=tc__ix_ceil_div(x,q->rows,tc__ix_const(q->across)),
+spans=tc__ix_ceil_div(x,q->m,tc__ix_const(TC__RUN_SPAN));
+tc__opaque_add(q,TC__ADD_RUNS,TC__RUN_THREADS,tc__ix_mul(x,parts,spans))->shared=
+tc__ix_const(TC__RUN_RING);
+}
+static int tc__are_ranked(const tc__ixpool*x,const tc__opaque_plan*q){
+return tc__ix_hi(x,q->m)<=TC__RANK_THREADS*TC__RANK_MOST&&
+tc__ix_hi(x,q->n)<=INT32_MAX;
+}
+static void tc__plan_rank(tc__ixpool*x,tc__opaque_plan*q,int64_t room){
+int64_t most=tc__ix_hi(x,q->m),window=(room-TC__RANK_FIXED)/4*2;
+if(tc__ix_hi(x,q->n)<window)window=(tc__ix_hi(x,q->n)+1)/2*2;
+q->each=(int)((most+TC__RANK_THREADS-1)/TC__RANK_THREADS);
+q->window=(int)window;
+tc__ix blocks=tc__ix_ceil_div(x,q->m,tc__ix_const(TC__RANK_OWN));
+if(!tc__ix_is_const(blocks)||tc__is_less(blocks,TC__RANK_FILL))
+blocks=tc__ix_const((most+TC__RANK_OWN-1)/TC__RANK_OWN);
+if(tc__is_less(blocks,TC__RANK_FILL))blocks=tc__ix_const(TC__RANK_FILL);
+tc__opaque_add(q,TC__RANK_INDICES,TC__RANK_THREADS,blocks)->shared=
+tc__ix_const(2*window);
+q->grids.workspace=tc__ix_scaled(x,q->m,tc__pair_bytes(q));
+}
+static void tc__plan_sort_indices(tc__ixpool*x,tc__opaque_plan*q){
+q->digits=tc__index_digits(q->n);
+q->tile=(int)(TC__SORT_TILE/tc__pair_bytes(q));
+if(tc__ix_hi(x,q->m)>q->tile){
+tc__plan_sort_digits(x,q,TC__SORT_NEXT);
+return;
+}
+tc__plan_sort_rows(x,q);
+q->grids.workspace=
+tc__ix_scaled(x,tc__ix_mul(x,q->sorts,q->m),tc__pair_bytes(q));
+}
+static void tc__plan_row_add(tc__ixpool*x,tc__opaque_plan*q,int64_t room){
+q->sorts=tc__ix_const(1),q->keys=q->m;
+int ranked=tc__are_ranked(x,q);
+if(!ranked||!q->grids.over.count)
+tc__opaque_add_flat(x,q,TC__OPAQUE_COPY,tc__ix_mul(x,q->rows,q->n));
+if(ranked)
+tc__plan_rank(x,q,room);
+else
+tc__plan_sort_indices(x,q);
+tc__plan_add_runs(x,q);
+q->grids.at[q->count-1].early=ranked;
+if(!tc__ix_equals(q->grids.zeroed,0))tc__opaque_add_clear(x,q);
 }
 static void tc__plan_scatter_sum(tc__ixpool*x,tc__opaque_plan*q){
 int shared=q->op!=TC_OP_SCATTER_ADD;
 tc__ix rows=q->rows;
 q->sorts=shared?tc__ix_const(1):q->lines,q->keys=q->m;
-q->digits=tc__index_digits(q->n);
-q->tile=(int)(TC__SORT_TILE/tc__pair_bytes(q));
 if(q->op==TC_OP_INDEX_ADD)
 rows=tc__ix_ceil_div(x,rows,tc__ix_const(TC__SUM_ROWS));
-if(tc__ix_hi(x,q->m)>q->tile){
-tc__plan_sort_digits(x,q,TC__SORT_NEXT);
-}else{
-tc__plan_sort_rows(x,q);
-q->grids.workspace=
-tc__ix_scaled(x,tc__ix_mul(x,q->sorts,q->m),tc__pair_bytes(q));
-}
-int clear=!tc__ix_equals(q->grids.zeroed,0);
-if(q->op==TC_OP_ROW_ADD)
-tc__plan_scatter_rows(x,q);
-else
+tc__plan_sort_indices(x,q);
 tc__opaque_add_flat(x,q,TC__SCATTER_SUM,tc__ix_mul(x,rows,q->n));
-if(clear)tc__opaque_add_clear(x,q);
+if(!tc__ix_equals(q->grids.zeroed,0))tc__opaque_add_clear(x,q);
 }
 static int tc__custom_dtype(const tc__group*g,const tc__node*call,uint32_t i){
 int64_t b=tc__call_buffer(call,i);
@@ -12483,12 +12652,15 @@ if(tc__call_buffer(q.call,2)<0||tc__call_buffer(q.call,3)<0)
 tc__opaque_add_flat(x,&q,TC__OPAQUE_COPY,tc__ix_mul(x,q.rows,q.n));
 else if(q.op==TC_OP_SCATTER)
 tc__plan_scatter(x,&q);
+else if(q.op==TC_OP_ROW_ADD)
+tc__plan_row_add(x,&q,g->target.room?(int64_t)g->target.room:TC__DEVICE_ROW_BYTES);
 else
 tc__plan_scatter_sum(x,&q);
 return q;
 }
 static int tc__opaque_resident(const tc__opaque_plan*q,int i){
 int blocks=(q->wide?512:1024)/q->grids.at[i].threads;
+if(q->step[i]==TC__RANK_INDICES)return 1;
 if(q->step[i]!=TC__SORT_ROWS)return TC__OPAQUE_RESIDENT;
 return blocks<16?blocks:16;
 }
@@ -13786,29 +13958,46 @@ tc__put(p->out,"pairs, ");
 tc__put_elements(p,q,0);
 tc__put(p->out,");\n");
 }
-static void tc__put_scatter_rows(tc__printer*p,const tc__opaque_plan*q,int i){
-const char*type=tc__opaque_type(q->dtype);
-(void)i;
-if(tc__sorts_by_digits(q))tc__put_sorter(p,q);
-tc__put_pairs(p,q);
+static void tc__put_copy_apart(tc__printer*p,const tc__opaque_plan*q){
 tc__line(p);
-tc__put(p->out,"tc_scatter_rows<%s, %s, %d>(rows, n, m, ",type,
-tc__dtypes[q->dtype].bytes<4?"unsigned":type,q->width);
+if(q->grids.over.count){
+tc__put(p->out,"if (");
 tc__put_elements(p,q,1);
-tc__put(p->out,", ");
-tc__put_elements(p,q,3);
-tc__put(p->out,", pairs, ");
+tc__put(p->out," != ");
 tc__put_elements(p,q,0);
-tc__put(p->out,");\n");
+tc__put(p->out,") ");
 }
-static void tc__put_opaque_copy(tc__printer*p,const tc__opaque_plan*q,int i){
-(void)i;
-tc__line(p);
 tc__put(p->out,"tc_copy(");
 tc__put_elements(p,q,1);
 tc__put(p->out,", ");
 tc__put_elements(p,q,0);
 tc__put(p->out,", rows * n);\n");
+}
+static void tc__put_rank_indices(tc__printer*p,const tc__opaque_plan*q,int i){
+if(!i)tc__put_copy_apart(p,q);
+tc__put_key(p,q);
+tc__put_pairs(p,q);
+tc__line(p);
+tc__put(p->out,"tc_rank_indices<%d>(m, n, %d, key, (unsigned *)shared, pairs);\n",
+q->each,q->window);
+}
+static void tc__put_add_runs(tc__printer*p,const tc__opaque_plan*q,int i){
+const char*type=tc__opaque_type(q->dtype);
+(void)i;
+if(tc__sorts_by_digits(q))tc__put_sorter(p,q);
+tc__put_pairs(p,q);
+tc__line(p);
+tc__put(p->out,"tc_add_runs<%s, %s, %d, %d, %d, %d>(rows, m, ",type,
+tc__dtypes[q->dtype].bytes<4?"unsigned":type,q->width,q->across,
+q->piece,TC__RUN_SPAN);
+tc__put_elements(p,q,3);
+tc__put(p->out,", pairs, ");
+tc__put_elements(p,q,0);
+tc__put(p->out,", shared);\n");
+}
+static void tc__put_opaque_copy(tc__printer*p,const tc__opaque_plan*q,int i){
+(void)i;
+tc__put_copy_apart(p,q);
 }
 static void tc__put_opaque_clear(tc__printer*p,const tc__opaque_plan*q,int i){
 (void)i;
@@ -13821,8 +14010,8 @@ static void(*const tc__opaque_steps[])(tc__printer*p,const tc__opaque_plan*q,int
 tc__put_scan,tc__put_scan,tc__put_scan,tc__put_sort_block,
 tc__put_sort_count,tc__put_sort_pass,tc__put_sort_pass,tc__put_sort_pass,
 tc__put_top_rows,tc__put_scatter_mark,tc__put_scatter_take,tc__put_scatter_sum,
-tc__put_scatter_rows,tc__put_opaque_copy,tc__put_opaque_clear,tc__put_custom_call,
-tc__put_custom_bools,
+tc__put_rank_indices,tc__put_add_runs,tc__put_opaque_copy,tc__put_opaque_clear,
+tc__put_custom_call,tc__put_custom_bools,
 };
 static void tc__put_opaque_names(tc__printer*p,const tc__opaque_plan*q,
 const tc__text*body){
@@ -13874,6 +14063,14 @@ tc__put(out,", ");
 if(!tc__ix_equals(q->grids.workspace,0))tc__put(out,"unsigned char *work, ");
 tc__put(out,"const tc_kargs<%d> a)",sizes?sizes:1);
 tc__block_open(p);
+if(!tc__ix_equals(q->grids.at[i].shared,0)){
+tc__line(p);
+tc__put(out,"extern __shared__ __align__(16) char shared[];\n");
+}
+if(q->grids.at[i].early||(i+1<q->count&&q->grids.at[i+1].early)){
+tc__line(p);
+tc__put(out,"tc_begin();\n");
+}
 tc__put_opaque_names(p,q,&body);
 tc__put_raw(out,body.at,body.size);
 tc__block_close(p);
@@ -15486,6 +15683,7 @@ static const tc__prelude_text texts[]={
 {tc__text_cuda_scan,(uint32_t)TC__COUNT(tc__text_cuda_scan)},
 {tc__text_cuda_sort,(uint32_t)TC__COUNT(tc__text_cuda_sort)},
 {tc__text_cuda_scatter,(uint32_t)TC__COUNT(tc__text_cuda_scatter)},
+{tc__text_cuda_runs,(uint32_t)TC__COUNT(tc__text_cuda_runs)},
 };
 tc__prelude q;
 tc__text kernels,steps,functions,macros;

@@ -28,8 +28,8 @@ TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
 
 // fn: copy
 template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {
-    for (tc_i64 i = (tc_i64)blockIdx.x * 256 + threadIdx.x; i < n;
-         i += (tc_i64)gridDim.x * 256)
+    for (tc_i64 i = (tc_i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (tc_i64)gridDim.x * blockDim.x)
         y[i] = x[i];
 }
 
@@ -92,94 +92,6 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
                 if (lane == l) sum = whole;
             }
             if (in) y[r * n + c] = (T)sum;
-        }
-    }
-}
-
-// fn: rows_ahead
-// Rows of src on their way to a warp: of AHEAD rows, whose numbers its lanes have from lane `first` on, EACH columns a lane.
-template <class T, int EACH, int AHEAD> struct TC_N(rows_ahead) {
-    tc_pack<T, EACH> row[AHEAD];
-    __device__ __forceinline__ void ask(const T *src, tc_i64 columns, int mine, int first, int count) {
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
-            const tc_i64 from = __shfl_sync(~0u, mine, first + k);
-            if (k < count) row[k] = *(const tc_pack<T, EACH> *)&src[from * columns];
-        }
-    }
-    template <class S> __device__ __forceinline__ void add(S *sum, int count) const {
-#pragma unroll
-        for (int k = 0; k < AHEAD; k++)
-#pragma unroll
-            for (int e = 0; e < EACH; e++)
-                if (k < count) sum[e] = sum[e] + row[k].at[e];
-    }
-};
-
-// fn: add_rows
-// Adds to EACH columns of a lane those of the rows of src that pairs p to stop name, in their order: what is frequent has
-// thousands, so rows are on their way while others are added, and the numbers of those behind them, too.
-template <class T, class S, int EACH>
-TC_FN void TC_N(add_rows)(S *sum, const T *src, tc_i64 columns, bool in,
-                         const TC_N(pair)<unsigned> *pairs, int p, int stop) {
-    enum : int { AHEAD = 16 };
-    if (p >= stop) return;
-    const int lane = threadIdx.x % 32;
-    TC_N(rows_ahead)<T, EACH, AHEAD> one, other;
-    int mine = p + lane < stop ? (int)pairs[p + lane].at : 0;
-    one.ask(src, columns, mine, 0, in ? stop - p : 0);
-#pragma unroll 1
-    for (; p < stop; p += 2 * AHEAD) {
-        const int next = p + 2 * AHEAD + lane < stop ? (int)pairs[p + 2 * AHEAD + lane].at : 0;
-        other.ask(src, columns, mine, AHEAD, in ? stop - p - AHEAD : 0);
-        one.add(sum, stop - p);
-        mine = next;
-        one.ask(src, columns, mine, 0, in ? stop - p - 2 * AHEAD : 0);
-        other.add(sum, stop - p - AHEAD);
-    }
-}
-
-// fn: scatter_rows
-// To each row of x, of n, those of src that go there are added, in their order. A warp has 32 places, far from each other,
-// since what is frequent is often numbered first, and EACH columns a lane; for the same reason warps of a block are far from
-// each other. Where y is x, only rows to which some go are touched.
-template <class T, class S, int EACH>
-TC_FN void TC_N(scatter_rows)(tc_i64 columns, tc_i64 n, tc_i64 m, const T *x,
-                             const T *src, const TC_N(pair)<unsigned> *pairs, T *y) {
-    enum : int { FEW = 4 };
-    typedef tc_pack<T, EACH> pack;
-    if (m >> 31) __trap(); // places are of 31 bits
-    const int lane = threadIdx.x % 32;
-    const tc_i64 groups = (n + 31) / 32, parts = (columns + 32 * EACH - 1) / (32 * EACH);
-    const tc_i64 warp = blockIdx.x + (tc_i64)(threadIdx.x / 32) * gridDim.x;
-    if (warp >= groups * parts) return;
-    const tc_i64 c = (warp % parts * 32 + lane) * EACH, own = warp / parts + lane * groups;
-    const bool in = c < columns;
-    const tc_i64 first = TC_N(first_from)(pairs, 0, own < n ? m : 0, own);
-    const tc_i64 end = TC_N(first_from)(
-        pairs, first, own < n && first < m && pairs[first].key == own ? m : first, own + 1);
-    const int begin_of = (int)first, end_of = (int)end;
-    const unsigned touched = __ballot_sync(~0u, x != y || first < end);
-#pragma unroll 1
-    for (int l = 0; l < 32; l += FEW) {
-        if (!(touched >> l & ((1u << FEW) - 1))) continue;
-        pack at[FEW];
-#pragma unroll
-        for (int f = 0; f < FEW; f++) {
-            const tc_i64 row = warp / parts + (l + f) * groups;
-            if (in && row < n) at[f] = *(const pack *)&x[row * columns + c];
-        }
-#pragma unroll
-        for (int f = 0; f < FEW; f++) {
-            const tc_i64 row = warp / parts + (l + f) * groups;
-            S sum[EACH];
-#pragma unroll
-            for (int e = 0; e < EACH; e++) sum[e] = at[f].at[e];
-            TC_N(add_rows)<T, S, EACH>(sum, src + c, columns, in, pairs, __shfl_sync(~0u, begin_of, l + f),
-                                      __shfl_sync(~0u, end_of, l + f));
-#pragma unroll
-            for (int e = 0; e < EACH; e++) at[f].at[e] = (T)sum[e];
-            if (in && row < n) *(pack *)&y[row * columns + c] = at[f];
         }
     }
 }

@@ -1,5 +1,5 @@
 // The text of an opaque op for CUDA: a kernel for each step of its plan. A kernel names sizes, says how
-// an element becomes a key and where results go, and calls a function of cuda/scan.cuh, sort.cuh or scatter.cuh.
+// an element becomes a key and where results go, and calls a function of cuda/scan.cuh, sort.cuh, scatter.cuh or runs.cuh.
 
 // The type in which elements of a dtype are moved and added: integers wrap.
 static const char *tc__opaque_type(int dtype) {
@@ -252,30 +252,50 @@ static void tc__put_scatter_sum(tc__printer *p, const tc__opaque_plan *q, int i)
     tc__put(p->out, ");\n");
 }
 
-static void tc__put_scatter_rows(tc__printer *p, const tc__opaque_plan *q, int i) {
-    const char *type = tc__opaque_type(q->dtype);
-    (void)i;
-    if (tc__sorts_by_digits(q)) tc__put_sorter(p, q);
-    tc__put_pairs(p, q);
+// `tc_copy(...)` of the tensor that is added to, unless it is in place.
+static void tc__put_copy_apart(tc__printer *p, const tc__opaque_plan *q) {
     tc__line(p);
-    tc__put(p->out, "tc_scatter_rows<%s, %s, %d>(rows, n, m, ", type,
-            tc__dtypes[q->dtype].bytes < 4 ? "unsigned" : type, q->width);
-    tc__put_elements(p, q, 1);
-    tc__put(p->out, ", ");
-    tc__put_elements(p, q, 3);
-    tc__put(p->out, ", pairs, ");
-    tc__put_elements(p, q, 0);
-    tc__put(p->out, ");\n");
-}
-
-static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
-    (void)i;
-    tc__line(p);
+    if (q->grids.over.count) {
+        tc__put(p->out, "if (");
+        tc__put_elements(p, q, 1);
+        tc__put(p->out, " != ");
+        tc__put_elements(p, q, 0);
+        tc__put(p->out, ") ");
+    }
     tc__put(p->out, "tc_copy(");
     tc__put_elements(p, q, 1);
     tc__put(p->out, ", ");
     tc__put_elements(p, q, 0);
     tc__put(p->out, ", rows * n);\n");
+}
+
+static void tc__put_rank_indices(tc__printer *p, const tc__opaque_plan *q, int i) {
+    if (!i) tc__put_copy_apart(p, q);
+    tc__put_key(p, q);
+    tc__put_pairs(p, q);
+    tc__line(p);
+    tc__put(p->out, "tc_rank_indices<%d>(m, n, %d, key, (unsigned *)shared, pairs);\n",
+            q->each, q->window);
+}
+
+static void tc__put_add_runs(tc__printer *p, const tc__opaque_plan *q, int i) {
+    const char *type = tc__opaque_type(q->dtype);
+    (void)i;
+    if (tc__sorts_by_digits(q)) tc__put_sorter(p, q);
+    tc__put_pairs(p, q);
+    tc__line(p);
+    tc__put(p->out, "tc_add_runs<%s, %s, %d, %d, %d, %d>(rows, m, ", type,
+            tc__dtypes[q->dtype].bytes < 4 ? "unsigned" : type, q->width, q->across,
+            q->piece, TC__RUN_SPAN);
+    tc__put_elements(p, q, 3);
+    tc__put(p->out, ", pairs, ");
+    tc__put_elements(p, q, 0);
+    tc__put(p->out, ", shared);\n");
+}
+
+static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
+    tc__put_copy_apart(p, q);
 }
 
 static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i) {
@@ -291,8 +311,8 @@ static void (*const tc__opaque_steps[])(tc__printer *p, const tc__opaque_plan *q
     tc__put_scan,         tc__put_scan,         tc__put_scan,         tc__put_sort_block,
     tc__put_sort_count,   tc__put_sort_pass,    tc__put_sort_pass,    tc__put_sort_pass,
     tc__put_top_rows,     tc__put_scatter_mark, tc__put_scatter_take, tc__put_scatter_sum,
-    tc__put_scatter_rows, tc__put_opaque_copy,  tc__put_opaque_clear, tc__put_custom_call,
-    tc__put_custom_bools,
+    tc__put_rank_indices, tc__put_add_runs,     tc__put_opaque_copy,  tc__put_opaque_clear,
+    tc__put_custom_call,  tc__put_custom_bools,
 };
 
 // ---- kernels ----
@@ -349,6 +369,14 @@ static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int 
     if (!tc__ix_equals(q->grids.workspace, 0)) tc__put(out, "unsigned char *work, ");
     tc__put(out, "const tc_kargs<%d> a)", sizes ? sizes : 1);
     tc__block_open(p);
+    if (!tc__ix_equals(q->grids.at[i].shared, 0)) {
+        tc__line(p);
+        tc__put(out, "extern __shared__ __align__(16) char shared[];\n");
+    }
+    if (q->grids.at[i].early || (i + 1 < q->count && q->grids.at[i + 1].early)) {
+        tc__line(p);
+        tc__put(out, "tc_begin();\n");
+    }
     tc__put_opaque_names(p, q, &body);
     tc__put_raw(out, body.at, body.size);
     tc__block_close(p);

@@ -7,10 +7,11 @@
 //              digits, lowest first, each digit a pass over all pairs
 //   topk       the last key by its digits, highest first, then few are sorted; or sorts
 //   scatter    each place notes the last that goes there, then takes it
-//   additions  indices are sorted, then each place adds what goes there in order
+//   additions  indices are sorted, then each place adds what goes there in order; whole rows by few
+//              indices: those are counted, each row is brought once, and its columns are dealt to blocks
 //   the user's the function of its cuda_source, by as many threads as the result has elements
 //
-// The functions behind the steps are in cuda/{scan,sort,scatter}.cuh. Nothing depends on which thread is first.
+// The functions behind the steps are in cuda/{scan,sort,scatter,runs}.cuh. Nothing depends on which thread is first.
 //
 // A workspace is left as it was found, by a launch of its own: an epoch in each word would
 // save that launch, and make the workspace's contents depend on earlier runs.
@@ -28,7 +29,8 @@ typedef enum tc__opaque_step {
     TC__SCATTER_MARK,
     TC__SCATTER_TAKE,
     TC__SCATTER_SUM,
-    TC__SCATTER_ROWS,
+    TC__RANK_INDICES,
+    TC__ADD_RUNS,
     TC__OPAQUE_COPY,
     TC__OPAQUE_CLEAR,
     TC__CUSTOM_CALL,
@@ -51,8 +53,16 @@ enum {
     TC__TOP_MOST = 16384, // bytes of the first k pairs
     TC__TOP_LONG = 65536, // elements of rows of which there should be more than these:
     TC__TOP_FEW = 16,
-    TC__SUM_ROWS = 8,    // that a thread adds to for one index
-    TC__SUM_BYTES = 8,   // of a row that a thread adds to at once, where rows lie together
+    TC__SUM_ROWS = 8, // that a thread adds to for one index
+    TC__RANK_THREADS = 1024,
+    TC__RANK_OWN = 64,     // indices that a block places
+    TC__RANK_MOST = 16,    // indices of a thread that it counts
+    TC__RANK_FILL = 128,   // blocks at least: they may have a tensor to copy
+    TC__RANK_FIXED = 8192, // bytes of shared memory that are not counts
+    TC__RUN_THREADS = 96,
+    TC__RUN_SPAN = 384,  // indices whose runs a block adds,
+    TC__RUN_BYTES = 128, //   and of rows, that many columns
+    TC__RUN_RING = 6 * (2 * 32 * TC__RUN_BYTES + 32 * 4 + 16) + 8 * 32 * 8, // tc_run_ring
     TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
 };
 
@@ -65,7 +75,11 @@ typedef struct tc__opaque_plan {
     tc__ix k; // TOPK: elements of a row of the result
     tc__ix lines,
         m;      // scatters: of index and src. The user's: lines = elements of the result
-    int width;  // scans, sums of rows: elements of an access
+    int width;  // scans, sums of rows: elements of an access, of a lane
+    int piece;  // ADD_RUNS: bytes that are brought at once,
+    int across; //   and columns of a block
+    int window; // RANK_INDICES: indices that are counted at once,
+    int each;   //   and those of a thread
     int digits; // sorts: of a key
     int tile;   // sorts: pairs of a block
     int most;   // SORT_ROWS: pairs of a row at most,
@@ -114,7 +128,7 @@ static tc__grid *tc__opaque_add(tc__opaque_plan *q, tc__opaque_step step, int th
     tc__grid *g = &q->grids.at[q->count];
     q->step[q->count++] = step;
     g->threads = threads, g->blocks = blocks, g->waves = 0, g->shared = tc__ix_const(0);
-    g->cluster = 0;
+    g->cluster = g->early = 0;
     return g;
 }
 
@@ -260,14 +274,64 @@ static int tc__index_digits(tc__ix n) {
     return digits;
 }
 
-// Of whole rows a warp has 32 places, and of each as many columns as its lanes reach.
-static void tc__plan_scatter_rows(tc__ixpool *x, tc__opaque_plan *q) {
-    int width = TC__SUM_BYTES / (int)tc__dtypes[q->dtype].bytes;
-    q->width = tc__ix_divisor(x, q->rows) % width ? 1 : width;
-    tc__ix parts = tc__ix_ceil_div(x, q->rows, tc__ix_const(32 * q->width)),
-           groups = tc__ix_ceil_div(x, q->n, tc__ix_const(32));
-    tc__ix warps = tc__ix_mul(x, parts, groups);
-    tc__opaque_add_flat(x, q, TC__SCATTER_ROWS, tc__ix_scaled(x, warps, 32));
+// Of whole rows a block has as many columns as make a line of memory: a row that many go to is added by many blocks.
+static void tc__plan_add_runs(tc__ixpool *x, tc__opaque_plan *q) {
+    int bytes = (int)tc__dtypes[q->dtype].bytes;
+    int64_t row = tc__ix_divisor(x, q->rows) * bytes;
+    q->piece = row % 16 == 0 ? 16 : row % 8 == 0 ? 8 : row % 4 == 0 ? 4 : bytes;
+    q->width = bytes < 4 && q->piece >= 4 ? 4 / bytes : 1;
+    q->across = q->width * (bytes > 4 ? TC__RUN_BYTES / bytes : 32);
+    tc__ix parts = tc__ix_ceil_div(x, q->rows, tc__ix_const(q->across)),
+           spans = tc__ix_ceil_div(x, q->m, tc__ix_const(TC__RUN_SPAN));
+    tc__opaque_add(q, TC__ADD_RUNS, TC__RUN_THREADS, tc__ix_mul(x, parts, spans))->shared =
+        tc__ix_const(TC__RUN_RING);
+}
+
+// Few indices, whose order is counted by many blocks in one launch: 8192 of 50257 in 6 us, where four launches that sort
+// digits take 25 (H200).
+static int tc__are_ranked(const tc__ixpool *x, const tc__opaque_plan *q) {
+    return tc__ix_hi(x, q->m) <= TC__RANK_THREADS * TC__RANK_MOST &&
+           tc__ix_hi(x, q->n) <= INT32_MAX;
+}
+
+static void tc__plan_rank(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
+    int64_t most = tc__ix_hi(x, q->m), window = (room - TC__RANK_FIXED) / 4 * 2;
+    if (tc__ix_hi(x, q->n) < window) window = (tc__ix_hi(x, q->n) + 1) / 2 * 2;
+    q->each = (int)((most + TC__RANK_THREADS - 1) / TC__RANK_THREADS);
+    q->window = (int)window;
+    tc__ix blocks = tc__ix_ceil_div(x, q->m, tc__ix_const(TC__RANK_OWN));
+    if (!tc__ix_is_const(blocks) || tc__is_less(blocks, TC__RANK_FILL))
+        blocks = tc__ix_const((most + TC__RANK_OWN - 1) / TC__RANK_OWN);
+    if (tc__is_less(blocks, TC__RANK_FILL)) blocks = tc__ix_const(TC__RANK_FILL);
+    tc__opaque_add(q, TC__RANK_INDICES, TC__RANK_THREADS, blocks)->shared =
+        tc__ix_const(2 * window);
+    q->grids.workspace = tc__ix_scaled(x, q->m, tc__pair_bytes(q));
+}
+
+static void tc__plan_sort_indices(tc__ixpool *x, tc__opaque_plan *q) {
+    q->digits = tc__index_digits(q->n);
+    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
+    if (tc__ix_hi(x, q->m) > q->tile) {
+        tc__plan_sort_digits(x, q, TC__SORT_NEXT);
+        return;
+    }
+    tc__plan_sort_rows(x, q);
+    q->grids.workspace = tc__ix_scaled(x, tc__ix_mul(x, q->sorts, q->m), tc__pair_bytes(q));
+}
+
+// Of whole rows only those are written that an index names: the others are there before, as what may be in place mostly is.
+static void tc__plan_row_add(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
+    q->sorts = tc__ix_const(1), q->keys = q->m;
+    int ranked = tc__are_ranked(x, q);
+    if (!ranked || !q->grids.over.count)
+        tc__opaque_add_flat(x, q, TC__OPAQUE_COPY, tc__ix_mul(x, q->rows, q->n));
+    if (ranked)
+        tc__plan_rank(x, q, room);
+    else
+        tc__plan_sort_indices(x, q);
+    tc__plan_add_runs(x, q);
+    q->grids.at[q->count - 1].early = ranked;
+    if (!tc__ix_equals(q->grids.zeroed, 0)) tc__opaque_add_clear(x, q);
 }
 
 // The pairs of sorted indices are in the workspace: of SORT_ROWS at its beginning.
@@ -275,23 +339,11 @@ static void tc__plan_scatter_sum(tc__ixpool *x, tc__opaque_plan *q) {
     int shared = q->op != TC_OP_SCATTER_ADD;
     tc__ix rows = q->rows;
     q->sorts = shared ? tc__ix_const(1) : q->lines, q->keys = q->m;
-    q->digits = tc__index_digits(q->n);
-    q->tile = (int)(TC__SORT_TILE / tc__pair_bytes(q));
     if (q->op == TC_OP_INDEX_ADD)
         rows = tc__ix_ceil_div(x, rows, tc__ix_const(TC__SUM_ROWS));
-    if (tc__ix_hi(x, q->m) > q->tile) {
-        tc__plan_sort_digits(x, q, TC__SORT_NEXT);
-    } else {
-        tc__plan_sort_rows(x, q);
-        q->grids.workspace =
-            tc__ix_scaled(x, tc__ix_mul(x, q->sorts, q->m), tc__pair_bytes(q));
-    }
-    int clear = !tc__ix_equals(q->grids.zeroed, 0);
-    if (q->op == TC_OP_ROW_ADD)
-        tc__plan_scatter_rows(x, q);
-    else
-        tc__opaque_add_flat(x, q, TC__SCATTER_SUM, tc__ix_mul(x, rows, q->n));
-    if (clear) tc__opaque_add_clear(x, q);
+    tc__plan_sort_indices(x, q);
+    tc__opaque_add_flat(x, q, TC__SCATTER_SUM, tc__ix_mul(x, rows, q->n));
+    if (!tc__ix_equals(q->grids.zeroed, 0)) tc__opaque_add_clear(x, q);
 }
 
 // ---- the user's ----
@@ -336,6 +388,9 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
         tc__opaque_add_flat(x, &q, TC__OPAQUE_COPY, tc__ix_mul(x, q.rows, q.n));
     else if (q.op == TC_OP_SCATTER)
         tc__plan_scatter(x, &q);
+    else if (q.op == TC_OP_ROW_ADD)
+        tc__plan_row_add(x, &q,
+                         g->target.room ? (int64_t)g->target.room : TC__DEVICE_ROW_BYTES);
     else
         tc__plan_scatter_sum(x, &q);
     return q;
@@ -345,6 +400,7 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
 // a thread, and 128 where keys are of 64 bits; no GPU has less than 16.
 static int tc__opaque_resident(const tc__opaque_plan *q, int i) {
     int blocks = (q->wide ? 512 : 1024) / q->grids.at[i].threads;
+    if (q->step[i] == TC__RANK_INDICES) return 1;
     if (q->step[i] != TC__SORT_ROWS) return TC__OPAQUE_RESIDENT;
     return blocks < 16 ? blocks : 16;
 }

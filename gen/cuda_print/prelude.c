@@ -260,6 +260,7 @@ TC__UNUSED static int tc__print_cuda_prelude(tc__text *out, const tc__group *con
         {tc__text_cuda_scan, (uint32_t)TC__COUNT(tc__text_cuda_scan)},
         {tc__text_cuda_sort, (uint32_t)TC__COUNT(tc__text_cuda_sort)},
         {tc__text_cuda_scatter, (uint32_t)TC__COUNT(tc__text_cuda_scatter)},
+        {tc__text_cuda_runs, (uint32_t)TC__COUNT(tc__text_cuda_runs)},
     };
     tc__prelude q;
     tc__text kernels, steps, functions, macros;

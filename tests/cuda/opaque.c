@@ -578,7 +578,7 @@ TEST(rows_are_added) {
         tc_tensor loss = tc_add(taken, tc_sum_all(tc_mul(x[i]->t, y[i]->t)));
         CHECK_EQ(tc_grad(loss, &x[i]->t, 1, &g[i]), TC_OK);
     }
-    end(2 * (CASES - 2) + 2 * 5 + 2 * CASES); // sums by digits of long indices; losses
+    end(3 * CASES + 2 * CASES); // copied, indices ranked, rows added; losses
     for (int i = 0; i < CASES; i++) {
         int width = sizes[i][1];
         for (int j = 0; j < sizes[i][2]; j++)
@@ -587,6 +587,46 @@ TEST(rows_are_added) {
                 *to = sum_of(dtypes[i], *to, src[i]->x[j * width + c]);
             }
         EXPECT(g[i], y[i]->x, (int64_t)sizes[i][0] * width);
+    }
+    close_device();
+}
+
+// Rows of whatever bytes; runs that end in a span of indices, go through several, and are all there is; more rows than are
+// counted at once; more indices than are ranked, which are sorted by digits. What is added to is copied where it is the
+// user's, and else in place.
+TEST(rows_of_all_kinds_are_added) {
+    static const struct {
+        int dtype, n, width, m, named; // the first `named` rows
+    } of[] = {{TC_U8, 40, 33, 500, 40},       {TC_I8, 9, 64, 1000, 1},
+              {TC_I16, 700, 70, 1100, 700},   {TC_I16, 12, 35, 31, 12},
+              {TC_I32, 3, 130, 1537, 3},      {TC_I64, 50, 36, 385, 50},
+              {TC_F64, 20, 48, 33, 20},       {TC_F32, 1, 257, 800, 1},
+              {TC_F32, 99000, 32, 90, 99000}, {TC_F32, 2000, 44, 2100, 2000},
+              {TC_F32, 6, 40, 17000, 6},      {TC_F32, 6, 32, 1, 6}};
+    enum { CASES = sizeof of / sizeof *of };
+    tc_tensor y[CASES];
+    given *x[CASES], *index[CASES], *src[CASES];
+    REQUIRE(open_device());
+    for (int i = 0; i < CASES; i++) {
+        double (*value)(int, int) =
+            of[i].dtype == TC_F32 || of[i].dtype == TC_F64 ? fraction : small;
+        x[i] = give(of[i].n, of[i].width, of[i].dtype, value);
+        index[i] = give_index(1, of[i].m, i % 2 ? TC_I32 : TC_I64, of[i].named);
+        src[i] = give(of[i].m, of[i].width, of[i].dtype, value);
+    }
+    begin("kinds");
+    for (int i = 0; i < CASES; i++)
+        y[i] =
+            tc_index_add(x[i]->t, 0, tc_reshape(index[i]->t, TC_DIMS(of[i].m)), src[i]->t);
+    end(3 * (CASES - 1) + 6); // copied, ranked, added; sorted by two digits
+    for (int i = 0; i < CASES; i++) {
+        int width = of[i].width;
+        for (int j = 0; j < of[i].m; j++)
+            for (int c = 0; c < width; c++) {
+                double *to = &x[i]->x[place_of(index[i]->x[j], of[i].n) * width + c];
+                *to = sum_of(of[i].dtype, *to, src[i]->x[j * width + c]);
+            }
+        EXPECT(y[i], x[i]->x, (int64_t)of[i].n * width);
     }
     close_device();
 }
