@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x2cdc4d2bd42f37f3u
+#define TC__BUILD_ID 0x316a03d879720f28u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -55318,6 +55318,15 @@ if(!tc__device_has_time(&d->own))return 0;
 tc__device_yardstick(p->ctx,d);
 return tc__marks_room(p->ctx,d,tc__act_kernels(p,a)+1);
 }
+static tc__storage*tc__profile_busy(tc_ctx*c,tc__device*d){
+tc__error_mark held=tc__error_now(c);
+tc__storage*s=d->number?tc__storage_on(c,d,TC__YARDSTICK):NULL;
+if(s)
+d->own.copy_on(d->own.user,s->data,(char*)s->data+TC__YARDSTICK/2,
+TC__YARDSTICK/2);
+tc__error_restore(c,held);
+return s;
+}
 static int tc__profile_run(tc__program*p,tc__device*d,const tc__act*a,uint32_t*n){
 tc__watched*w=&p->ctx->profiling->watched;
 tc__kernel_run k;
@@ -55337,7 +55346,10 @@ tc__kernel_run k;
 tc__event e;
 uint32_t n=0;
 uint64_t all=0;
-if(!tc__profile_run(p,d,a,&n)||!tc__between(p->ctx,d,0,n,&all))return 0;
+tc__storage*busy=tc__profile_busy(p->ctx,d);
+int ok=tc__profile_run(p,d,a,&n)&&tc__between(p->ctx,d,0,n,&all);
+tc__storage_unref(p->ctx,busy);
+if(!ok)return 0;
 memset(&e,0,sizeof e);
 e.start=tc__now_ns()-all;
 if(e.start<f->begun)e.start=f->begun;

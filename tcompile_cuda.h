@@ -4464,14 +4464,14 @@ static const char*const tc__text_cuda_runs[]={
 "}",
 "// fn: run_ring",
 "template <class T, int COLUMNS> struct TC_N(run_ring) {",
-"    enum : int { DEEP = 3, AHEAD = 6 };",
-"    struct __align__(16) group {",
-"        T row[32][COLUMNS], old[32][COLUMNS];",
-"        unsigned key[32];",
-"        unsigned owned, heads;",
+"    enum : int { DEEP = 3, ROWS = 128, LOOKS = 8, AHEAD = 3 };",
+"    struct __align__(16) chunk {",
+"        T row[ROWS][COLUMNS], old[ROWS][COLUMNS];",
+"        unsigned key[ROWS];",
+"        unsigned owned[ROWS / 32], heads[ROWS / 32];",
 "    };",
-"    group at[DEEP][2];",
-"    TC_N(pair)<unsigned> look[8][32];",
+"    chunk at[DEEP];",
+"    TC_N(pair)<unsigned> look[LOOKS * ROWS];",
 "};",
 "// fn: copy_piece",
 "template <class T, int BYTES> TC_FN void TC_N(copy_piece)(T *to, const T *from) {",
@@ -4480,73 +4480,95 @@ static const char*const tc__text_cuda_runs[]={
 "}",
 "// fn: runs_meet",
 "TC_FN int TC_N(runs_meet)(int on) { return __syncthreads_or(on); }",
+"// fn: bring_rows",
+"template <class T, int COLUMNS, int PIECE>",
+"TC_FN void TC_N(bring_rows)(T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from, unsigned bytes) {",
+"    enum : int { LANES = COLUMNS * (int)sizeof(T) / PIECE, ROWS = 32 / LANES, STEPS = 32 / ROWS };",
+"    const int its = threadIdx.x % 32 / LANES, piece = threadIdx.x % LANES * (PIECE / (int)sizeof(T));",
+"    unsigned at[STEPS];",
+"#pragma unroll",
+"    for (int k = 0; k < STEPS; k++) at[k] = __shfl_sync(~0u, row, k * ROWS + its);",
+"#pragma unroll",
+"    for (int k = 0; k < STEPS; k++)",
+"        if (wanted >> (k * ROWS + its) & 1)",
+"            TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], (const T *)((const char *)(from + piece) + (tc_u64)at[k] * bytes));",
+"}",
 "// fn: bring_runs",
 "template <class T, int COLUMNS, int PIECE>",
-"TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, tc_i64 columns, tc_i64 column, int n, int begin, int end,",
+"TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc_i64 left, int n, int begin, int end,",
 "                           unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {",
-"    enum : int { DEEP = TC_N(run_ring)<T, COLUMNS>::DEEP, AHEAD = TC_N(run_ring)<T, COLUMNS>::AHEAD };",
-"    enum : int { LANES = COLUMNS * (int)sizeof(T) / PIECE, ROWS = 32 / LANES, STEPS = 32 / ROWS };",
-"    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;",
-"    const int its = lane / LANES, piece = lane % LANES * (PIECE / (int)sizeof(T));",
-"    const bool in = column + piece < columns;",
-"    const auto look = [&](int p) {",
-"        TC_N(pair)<unsigned> *const to = &ring.look[(p - begin) / 32 % 8][lane];",
-"        if (p + lane < n) TC_N(copy_async8)(to, &pairs[p + lane]);",
-"        else *to = {~0u, 0};",
-"    };",
-"    const auto bring = [&](T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from) {",
-"        unsigned at[STEPS];",
+"    typedef TC_N(run_ring)<T, COLUMNS> R;",
+"    enum : int { HALF = R::ROWS / 2, LANES = COLUMNS * (int)sizeof(T) / PIECE };",
+"    const int lane = threadIdx.x % 32, half = threadIdx.x / 32 * HALF;",
+"    const bool in = threadIdx.x % LANES * (PIECE / (int)sizeof(T)) < left;",
+"    int p = begin;",
+"    bool more = true;",
+"    const auto looked = [&](int place) -> TC_N(pair)<unsigned> & { return ring.look[(place - begin) % (R::LOOKS * R::ROWS)]; };",
+"    const auto look = [&](int chunk) {",
 "#pragma unroll",
-"        for (int k = 0; k < STEPS; k++) at[k] = __shfl_sync(~0u, row, k * ROWS + its);",
-"        if (!in) wanted = 0;",
-"#pragma unroll",
-"        for (int k = 0; k < STEPS; k++)",
-"            if (wanted >> (k * ROWS + its) & 1)",
-"                TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], &from[(tc_i64)at[k] * columns + column + piece]);",
+"        for (int u = 0; u < HALF; u += 32) {",
+"            const int place = chunk + half + u + lane;",
+"            if (place < n) TC_N(copy_async8)(&looked(place), &pairs[place]);",
+"            else looked(place) = {~0u, 0};",
+"        }",
 "    };",
-"    int p = begin + 32 * warp;",
-"    unsigned up = p + lane && p + lane <= n \? pairs[p + lane - 1].key : ~0u;",
-"    bool more = p < n;",
 "    const auto ask = [&](int slot) {",
-"        auto &g = ring.at[slot][warp];",
-"        if (lane == 0) g.owned = 0;",
-"        if (more) {",
-"            const int from = (p - begin) / 32;",
-"            const TC_N(pair)<unsigned> own = ring.look[from % 8][lane];",
-"            const bool is = p + lane < n && own.key != prior && (p + lane < end || own.key == last);",
-"            const unsigned owned = __ballot_sync(~0u, is), heads = __ballot_sync(~0u, is && up != own.key);",
-"            look(p + 32 * AHEAD);",
-"            p += 64;",
-"            if (p + lane - 1 < n) up = pairs[p + lane - 1].key;",
-"            more = p < n && (p < end || ring.look[(from + 2) % 8][0].key == last);",
-"            g.key[lane] = own.key;",
-"            if (lane == 0) g.owned = owned, g.heads = heads;",
-"            bring(g.row, own.at, owned, src);",
-"            if (heads) bring(g.old, own.key, heads, y);",
+"        auto &to = ring.at[slot];",
+"        TC_N(pair)<unsigned> own[HALF / 32];",
+"        unsigned owned[HALF / 32], heads[HALF / 32];",
+"#pragma unroll",
+"        for (int u = 0; u < HALF / 32; u++) {",
+"            const int place = p + half + 32 * u + lane;",
+"            own[u] = looked(place);",
+"            const unsigned before = place > begin \? looked(place - 1).key : prior;",
+"            const bool is = more && place < n && own[u].key != prior && (place < end || own[u].key == last);",
+"            owned[u] = __ballot_sync(~0u, is), heads[u] = __ballot_sync(~0u, is && before != own[u].key);",
+"            to.key[half + 32 * u + lane] = own[u].key;",
+"            if (lane == 0) to.owned[half / 32 + u] = owned[u], to.heads[half / 32 + u] = heads[u];",
+"        }",
+"        look(p + R::AHEAD * R::ROWS);",
+"        p += R::ROWS;",
+"        more = more && p < n && (p < end || looked(p).key == last);",
+"#pragma unroll",
+"        for (int u = 0; u < HALF / 32; u++) {",
+"            TC_N(bring_rows)<T, COLUMNS, PIECE>(to.row + half + 32 * u, own[u].at, in \? owned[u] : 0, src, bytes);",
+"            if (heads[u]) TC_N(bring_rows)<T, COLUMNS, PIECE>(to.old + half + 32 * u, own[u].key, in \? heads[u] : 0, y, bytes);",
 "        }",
 "        TC_N(copy_commit)();",
+"        return (owned[0] | owned[HALF / 32 - 1]) != 0;",
 "    };",
-"    for (int k = 0; k < AHEAD; k += 2) look(p + 32 * k);",
+"    for (int k = 0; k < R::AHEAD; k++) look(begin + k * R::ROWS);",
 "    TC_N(copy_commit)();",
 "    TC_N(copy_wait)<0>();",
-"    __syncwarp();",
-"#pragma unroll 1",
-"    for (int slot = 0; slot < DEEP - 2; slot++) ask(slot);",
-"    int slot = DEEP - 2, read = 0, on;",
+"    TC_N(runs_meet)(1);",
+"    int before = ask(0), slot = 1, on;",
 "#pragma unroll 1",
 "    do {",
-"        ask(slot);",
-"        TC_N(copy_wait)<DEEP - 2>();",
-"        __syncwarp();",
-"        on = TC_N(runs_meet)(more || ring.at[read][warp].owned);",
-"        slot = slot + 1 < DEEP \? slot + 1 : 0, read = read + 1 < DEEP \? read + 1 : 0;",
+"        const int next = ask(slot);",
+"        TC_N(copy_wait)<1>();",
+"        on = TC_N(runs_meet)(before || next || more);",
+"        before = next, slot = slot + 1 < R::DEEP \? slot + 1 : 0;",
 "    } while (on);",
+"}",
+"// fn: add_run_rows",
+"template <class S, int V, class T, int COLUMNS> TC_FN void TC_N(add_run_rows)(S (&sum)[V], const T (*row)[COLUMNS], int mine) {",
+"    typedef tc_pack<T, V> pack;",
+"#pragma unroll",
+"    for (int h = 0; h < 32; h += 16) {",
+"        pack v[16];",
+"#pragma unroll",
+"        for (int l = 0; l < 16; l++) v[l] = *(const pack *)&row[h + l][mine];",
+"#pragma unroll",
+"        for (int l = 0; l < 16; l++)",
+"            for (int e = 0; e < V; e++) sum[e] = sum[e] + v[l].at[e];",
+"    }",
 "}",
 "// fn: add_runs",
 "template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN>",
 "TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared) {",
 "    typedef tc_pack<T, V> pack;",
-"    TC_N(run_ring)<T, COLUMNS> &ring = *(TC_N(run_ring)<T, COLUMNS> *)shared;",
+"    typedef TC_N(run_ring)<T, COLUMNS> R;",
+"    R &ring = *(R *)shared;",
 "    const int lane = threadIdx.x % 32, n = (int)m, parts = (int)((columns + COLUMNS - 1) / COLUMNS);",
 "    const int begin = blockIdx.x / parts * SPAN, end = begin + SPAN < n \? begin + SPAN : n;",
 "    const tc_i64 column = (tc_i64)(blockIdx.x % parts) * COLUMNS;",
@@ -4554,7 +4576,8 @@ static const char*const tc__text_cuda_runs[]={
 "    const unsigned prior = begin \? pairs[begin - 1].key : ~0u, last = pairs[end - 1].key;",
 "    if (prior == last) return;",
 "    if (threadIdx.x < 64) {",
-"        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, columns, column, n, begin, end, prior, last, src, pairs, y);",
+"        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, (unsigned)(columns * sizeof(T)), columns - column, n, begin, end, prior, last,",
+"                                            src + column, pairs, y + column);",
 "        return;",
 "    }",
 "    const bool in = lane * V < COLUMNS && column + lane * V < columns;",
@@ -4567,28 +4590,27 @@ static const char*const tc__text_cuda_runs[]={
 "        for (int e = 0; e < V; e++) v.at[e] = (T)sum[e];",
 "        *(pack *)to = v;",
 "    };",
+"    TC_N(runs_meet)(1);",
 "#pragma unroll 1",
-"    for (int slot = 0; TC_N(runs_meet)(0); slot = slot + 1 < ring.DEEP \? slot + 1 : 0) {",
+"    for (int slot = 0; TC_N(runs_meet)(0); slot = slot + 1 < R::DEEP \? slot + 1 : 0) {",
+"        const auto &chunk = ring.at[slot];",
 "#pragma unroll 1",
-"        for (int w = 0; w < 2; w++) {",
-"            const auto &g = ring.at[slot][w];",
-"            const unsigned owned = g.owned, heads = g.heads;",
-"            if (!owned) continue;",
-"            const bool whole = owned == ~0u && !heads;",
-"#pragma unroll",
-"            for (int l = 0; l < 32 && whole; l++) {",
-"                const pack v = *(const pack *)&g.row[l][mine];",
-"                for (int e = 0; e < V; e++) sum[e] = sum[e] + v.at[e];",
+"        for (int w = 0; w < R::ROWS / 32; w++) {",
+"            const unsigned owned = chunk.owned[w], heads = chunk.heads[w];",
+"            if (owned == ~0u && !heads) {",
+"                TC_N(add_run_rows)<S, V>(sum, chunk.row + 32 * w, mine);",
+"                continue;",
 "            }",
 "#pragma unroll",
 "            for (int h = 0; h < 32; h += 8) {",
-"                if (whole || !(owned >> h & 255)) continue;",
+"                if (!(owned >> h & 255)) continue;",
 "                pack v[8], o[8];",
 "                unsigned key[8];",
 "#pragma unroll",
 "                for (int l = 0; l < 8; l++) {",
-"                    v[l] = *(const pack *)&g.row[h + l][mine], o[l] = *(const pack *)&g.old[h + l][mine];",
-"                    key[l] = g.key[h + l];",
+"                    const int row = 32 * w + h + l;",
+"                    v[l] = *(const pack *)&chunk.row[row][mine], o[l] = *(const pack *)&chunk.old[row][mine];",
+"                    key[l] = chunk.key[row];",
 "                }",
 "#pragma unroll",
 "                for (int l = 0; l < 8; l++) {",
@@ -4842,8 +4864,19 @@ tc__ix_is_const(stride)&&tc__ix_value(stride)>1;
 }
 return apart;
 }
+static int tc__device_stores_words(const tc__group*g){
+for(size_t i=0;i<g->body.node.count&&g->shape.kind==TC__REDUCTION;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_STORE&&n->level==TC__AT_COL&&
+!tc__device_is_row(g,n->attr[TC__STORE_BUFFER])&&tc__device_bytes(g,n)>=4)
+return 1;
+}
+return 0;
+}
 static int tc__device_width(const tc__group*g,tc__axis axis){
 int least=(int)tc__device_least_bytes(g),width=TC__DEVICE_WIDEST/least;
+if(tc__device_stores_words(g)&&axis==TC__COL&&least<TC__DEVICE_SHORT_BYTES)
+width=TC__DEVICE_WIDEST/TC__DEVICE_SHORT_BYTES;
 if(tc__device_loads_apart(g,axis)>=TC__DEVICE_APART)
 width=least<TC__DEVICE_SHORT_BYTES?TC__DEVICE_SHORT_BYTES/least:1;
 for(;width>1;width/=2)
@@ -12381,9 +12414,9 @@ TC__RANK_MOST=16,
 TC__RANK_FILL=128,
 TC__RANK_FIXED=8192,
 TC__RUN_THREADS=96,
-TC__RUN_SPAN=384,
-TC__RUN_BYTES=128,
-TC__RUN_RING=6*(2*32*TC__RUN_BYTES+32*4+16)+8*32*8,
+TC__RUN_SPAN=768,
+TC__RUN_BYTES=
+128,
 TC__CUSTOM_WAVES=8
 };
 typedef struct tc__opaque_plan{
@@ -12552,16 +12585,20 @@ if(!tc__ix_is_const(n))return 4;
 while(digits<4&&(tc__ix_value(n)-1)>>8*digits)digits++;
 return digits;
 }
-static void tc__plan_add_runs(tc__ixpool*x,tc__opaque_plan*q){
-int bytes=(int)tc__dtypes[q->dtype].bytes;
+static int64_t tc__run_ring(int64_t row){
+return 3*(128*(2*row+4)+32)+8*128*8;
+}
+static void tc__plan_add_runs(tc__ixpool*x,tc__opaque_plan*q,int64_t room){
+int bytes=(int)tc__dtypes[q->dtype].bytes,
+line=tc__run_ring(TC__RUN_BYTES)<=room?TC__RUN_BYTES:TC__RUN_BYTES/2;
 int64_t row=tc__ix_divisor(x,q->rows)*bytes;
 q->piece=row%16==0?16:row%8==0?8:row%4==0?4:bytes;
 q->width=bytes<4&&q->piece>=4?4/bytes:1;
-q->across=q->width*(bytes>4?TC__RUN_BYTES/bytes:32);
+q->across=line/bytes<32*q->width?line/bytes:32*q->width;
 tc__ix parts=tc__ix_ceil_div(x,q->rows,tc__ix_const(q->across)),
 spans=tc__ix_ceil_div(x,q->m,tc__ix_const(TC__RUN_SPAN));
 tc__opaque_add(q,TC__ADD_RUNS,TC__RUN_THREADS,tc__ix_mul(x,parts,spans))->shared=
-tc__ix_const(TC__RUN_RING);
+tc__ix_const(tc__run_ring((int64_t)q->across*bytes));
 }
 static int tc__are_ranked(const tc__ixpool*x,const tc__opaque_plan*q){
 return tc__ix_hi(x,q->m)<=TC__RANK_THREADS*TC__RANK_MOST&&
@@ -12588,8 +12625,7 @@ tc__plan_sort_digits(x,q,TC__SORT_NEXT);
 return;
 }
 tc__plan_sort_rows(x,q);
-q->grids.workspace=
-tc__ix_scaled(x,tc__ix_mul(x,q->sorts,q->m),tc__pair_bytes(q));
+q->grids.workspace=tc__ix_scaled(x,tc__ix_mul(x,q->sorts,q->m),tc__pair_bytes(q));
 }
 static void tc__plan_row_add(tc__ixpool*x,tc__opaque_plan*q,int64_t room){
 q->sorts=tc__ix_const(1),q->keys=q->m;
@@ -12600,7 +12636,7 @@ if(ranked)
 tc__plan_rank(x,q,room);
 else
 tc__plan_sort_indices(x,q);
-tc__plan_add_runs(x,q);
+tc__plan_add_runs(x,q,room);
 q->grids.at[q->count-1].early=ranked;
 if(!tc__ix_equals(q->grids.zeroed,0))tc__opaque_add_clear(x,q);
 }
@@ -12653,7 +12689,8 @@ tc__opaque_add_flat(x,&q,TC__OPAQUE_COPY,tc__ix_mul(x,q.rows,q.n));
 else if(q.op==TC_OP_SCATTER)
 tc__plan_scatter(x,&q);
 else if(q.op==TC_OP_ROW_ADD)
-tc__plan_row_add(x,&q,g->target.room?(int64_t)g->target.room:TC__DEVICE_ROW_BYTES);
+tc__plan_row_add(x,&q,
+g->target.room?(int64_t)g->target.room:TC__DEVICE_ROW_BYTES);
 else
 tc__plan_scatter_sum(x,&q);
 return q;
@@ -12853,6 +12890,30 @@ if(m->op!=TC_OP_COMBINE||m->attr[TC__COMBINE_MONOID]!=TC_OP_MAXIMUM)return 0;
 const tc__node*step=tc__acc_of(g,m->attr[TC__COMBINE_ACCUMULATOR]);
 return step&&tc__fact_same(g,n->in[0],step->in[0],TC__FACT_DEPTH);
 }
+static int tc__fact_is_unsigned(const tc__group*g,uint32_t id,int depth){
+const tc__node*n=tc__fact_node(g,id);
+if(!depth--||n->dtype!=TC_F32)return 0;
+if(n->op==TC_OP_EXP||n->op==TC_OP_EXP2||n->op==TC_OP_ABS)return 1;
+if(n->op==TC_OP_CONST)return tc__const_value(n).i>=0;
+if(n->op==TC_OP_COMBINE){
+const tc__node*step=tc__acc_of(g,n->attr[TC__COMBINE_ACCUMULATOR]);
+return step&&n->attr[TC__COMBINE_MONOID]==TC_OP_ADD&&
+tc__fact_is_unsigned(g,step->in[0],depth);
+}
+if(n->op!=TC_OP_ADD&&n->op!=TC_OP_MUL&&n->op!=TC_OP_DIV)return 0;
+return tc__fact_is_unsigned(g,n->in[0],depth)&&
+tc__fact_is_unsigned(g,n->in[1],depth);
+}
+static int tc__fact_is_zero(const tc__node*n){
+return n->op==TC_OP_CONST&&n->dtype==TC_F32&&tc__const_value(n).f==0;
+}
+static uint32_t tc__fact_itself(const tc__group*g,const tc__node*n){
+for(uint32_t k=0;n->op==TC_OP_ADD&&n->dtype==TC_F32&&k<2;k++)
+if(tc__fact_is_zero(tc__fact_node(g,n->in[!k]))&&
+tc__fact_is_unsigned(g,n->in[k],TC__FACT_DEPTH))
+return k;
+return n->n_in;
+}
 static int tc__fact_passes(const tc__node*n,uint32_t operand){
 if(n->op==TC_OP_WHERE)return operand>0;
 return n->op==TC_OP_MUL||n->op==TC_OP_DIV||n->op==TC_OP_RECIPROCAL||
@@ -12976,6 +13037,16 @@ if(k)tc__put(p->out,", ");
 tc__put_value(p,n->in[k],copy);
 }
 tc__put(p->out,");\n");
+}
+static void tc__cuda_add(tc__printer*p,const tc__node*n,int copy){
+uint32_t itself=tc__fact_itself(p->g,n);
+if(itself==n->n_in){
+tc__print_alu(p,n,copy);
+return;
+}
+tc__put_let(p,n,copy);
+tc__put_value(p,n->in[itself],copy);
+tc__put(p->out,";\n");
 }
 // ---- gen/cuda_print/check.c
 static int tc__cuda_is_checked(const tc__group*g,int64_t b){
@@ -15400,13 +15471,14 @@ launch++;
 #define TC__CUDA_VALUES  \
 {TC_OP_CAST,TC__ONCE,tc__cuda_cast_node},{TC_OP_INDEX,TC__ONCE,tc__cuda_index},\
 {TC_OP_CHECK,TC__ONCE,tc__cuda_check},{TC_OP_VALID,TC__ONCE,tc__cuda_valid},\
-{TC_OP_EXP,TC__ONCE,tc__cuda_fast},{TC_OP_EXP2,TC__ONCE,tc__cuda_fast},\
-{TC_OP_LOG,TC__ONCE,tc__cuda_fast},{TC_OP_LOG2,TC__ONCE,tc__cuda_fast},\
-{TC_OP_SIN,TC__ONCE,tc__cuda_fast},{TC_OP_COS,TC__ONCE,tc__cuda_fast},\
-{TC_OP_TANH,TC__ONCE,tc__cuda_fast},{TC_OP_SIGMOID,TC__ONCE,tc__cuda_fast},\
-{TC_OP_SILU,TC__ONCE,tc__cuda_fast},{TC_OP_GELU_TANH,TC__ONCE,tc__cuda_fast},\
-{TC_OP_ERF,TC__ONCE,tc__cuda_fast},{TC_OP_GELU,TC__ONCE,tc__cuda_fast},\
-{TC_OP_DIV,TC__ONCE,tc__cuda_fast},{TC_OP_RECIPROCAL,TC__ONCE,tc__cuda_fast},\
+{TC_OP_ADD,TC__ONCE,tc__cuda_add},{TC_OP_EXP,TC__ONCE,tc__cuda_fast},\
+{TC_OP_EXP2,TC__ONCE,tc__cuda_fast},{TC_OP_LOG,TC__ONCE,tc__cuda_fast},\
+{TC_OP_LOG2,TC__ONCE,tc__cuda_fast},{TC_OP_SIN,TC__ONCE,tc__cuda_fast},\
+{TC_OP_COS,TC__ONCE,tc__cuda_fast},{TC_OP_TANH,TC__ONCE,tc__cuda_fast},\
+{TC_OP_SIGMOID,TC__ONCE,tc__cuda_fast},{TC_OP_SILU,TC__ONCE,tc__cuda_fast},\
+{TC_OP_GELU_TANH,TC__ONCE,tc__cuda_fast},{TC_OP_ERF,TC__ONCE,tc__cuda_fast},\
+{TC_OP_GELU,TC__ONCE,tc__cuda_fast},{TC_OP_DIV,TC__ONCE,tc__cuda_fast},\
+{TC_OP_RECIPROCAL,TC__ONCE,tc__cuda_fast},\
 {TC_OP_SQRT,TC__ONCE,tc__cuda_fast},{TC_OP_RSQRT,TC__ONCE,tc__cuda_fast},
 static const tc__print_row tc__cuda_list_table[]={
 TC__CUDA_VALUES{TC_OP_LOAD,TC__ONCE,tc__cuda_list_load},

@@ -156,6 +156,13 @@ static void embedding(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *use
     out[0] = tc_embedding(in[1], in[0]);
 }
 
+// What a table of 50304 rows gets back of those that were taken.
+static void embedding_grad(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
+    (void)user;
+    tc_tensor none = tc_zeros(tc, TC_DIMS(50304, tc_dim(in[1], 1)), tc_dtype_of(in[1]));
+    out[0] = tc_index_add(none, 0, in[0], in[1]);
+}
+
 // x [.., tokens, heads' size], cosines and sines [tokens, half a head].
 static void rotary(tc_ctx *tc, const tc_tensor *in, tc_tensor *out, void *user) {
     int64_t half = tc_dim(in[1], -1);
@@ -475,6 +482,8 @@ static const work works[] = {
     {"sort_4096x4096_f32", IN(F32(1, 4096, 4096)), 16.0 * 4096 * 4096, 0, 0, sort},
     {"embedding_65536x768_f32", IN(I64(50304, 65536), F32(1, 50304, 768)),
      8.0 * 65536 * 768, 0, 0, embedding},
+    {"embedding_grad_8192x768_f32", IN(I64(50304, 8192), F32(1, 8192, 768)),
+     4.0 * 768 * (50304 + 3 * 8192), 0, 0, embedding_grad},
     {"rotary_16x16x2048x128_bf16",
      IN(BF16(1, 16, 16, 2048, 128), BF16(1, 2048, 64), BF16(1, 2048, 64)),
      4.0 * 16 * 16 * 2048 * 128, 0, 0, rotary},

@@ -196,6 +196,9 @@ def workloads(torch):
     yield "sort_4096x4096_f32", lambda x: x.sort(-1)[0], lambda: (r(f32, 4096, 4096),)
     yield ("embedding_65536x768_f32", F.embedding,
            lambda: (ids(50304, 65536), r(f32, 50304, 768)))
+    yield ("embedding_grad_8192x768_f32",
+           lambda at, d: torch.ops.aten.embedding_dense_backward(d, at, 50304, -1, False),
+           lambda: (ids(50304, 8192), r(f32, 8192, 768)))
     yield ("rotary_16x16x2048x128_bf16", rotary,
            lambda: (r(bf, 16, 16, 2048, 128), r(bf, 2048, 64), r(bf, 2048, 64)))
     yield ("transposeadd_8192x8192_f32", lambda x, y: x.t() + y,

@@ -63,17 +63,17 @@ TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *c
 }
 
 // fn: run_ring
-// Pairs of groups of 32 rows on their way to a warp, COLUMNS of them: of what is added, and of what it is added to where a run of
-// equal indices begins. Pairs of an index and its place are asked for long before their rows.
+// Chunks of 128 rows on their way to a warp, COLUMNS of them: of what is added, and of what it is added to where a run of equal
+// indices begins. Pairs of an index and its place are asked for long before their rows.
 template <class T, int COLUMNS> struct TC_N(run_ring) {
-    enum : int { DEEP = 3, AHEAD = 6 };
-    struct __align__(16) group {
-        T row[32][COLUMNS], old[32][COLUMNS];
-        unsigned key[32];
-        unsigned owned, heads; // bits of rows: the block's own, the first of a run
+    enum : int { DEEP = 3, ROWS = 128, LOOKS = 8, AHEAD = 3 }; // looks: chunks of pairs
+    struct __align__(16) chunk {
+        T row[ROWS][COLUMNS], old[ROWS][COLUMNS];
+        unsigned key[ROWS];
+        unsigned owned[ROWS / 32], heads[ROWS / 32]; // bits of rows: the block's own, the first of a run
     };
-    group at[DEEP][2];
-    TC_N(pair)<unsigned> look[8][32];
+    chunk at[DEEP];
+    TC_N(pair)<unsigned> look[LOOKS * ROWS];
 };
 
 // fn: copy_piece
@@ -86,69 +86,94 @@ template <class T, int BYTES> TC_FN void TC_N(copy_piece)(T *to, const T *from) 
 // Those who bring and who adds meet: whether something is left.
 TC_FN int TC_N(runs_meet)(int on) { return __syncthreads_or(on); }
 
-// fn: bring_runs
-// Two warps bring what add_runs adds, each one of two groups, in pieces of PIECE bytes: those of [begin, end) whose run begins
-// there, and the rest of the last one.
+// fn: bring_rows
+// A warp asks for the rows of 32 places that `wanted` has, in pieces of PIECE bytes: row is that of the lane's place.
 template <class T, int COLUMNS, int PIECE>
-TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, tc_i64 columns, tc_i64 column, int n, int begin, int end,
-                           unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {
-    enum : int { DEEP = TC_N(run_ring)<T, COLUMNS>::DEEP, AHEAD = TC_N(run_ring)<T, COLUMNS>::AHEAD };
+TC_FN void TC_N(bring_rows)(T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from, unsigned bytes) {
     enum : int { LANES = COLUMNS * (int)sizeof(T) / PIECE, ROWS = 32 / LANES, STEPS = 32 / ROWS };
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int its = lane / LANES, piece = lane % LANES * (PIECE / (int)sizeof(T));
-    const bool in = column + piece < columns;
-    const auto look = [&](int p) { // the pairs from p on
-        TC_N(pair)<unsigned> *const to = &ring.look[(p - begin) / 32 % 8][lane];
-        if (p + lane < n) TC_N(copy_async8)(to, &pairs[p + lane]);
-        else *to = {~0u, 0};
-    };
-    const auto bring = [&](T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from) {
-        unsigned at[STEPS];
+    const int its = threadIdx.x % 32 / LANES, piece = threadIdx.x % LANES * (PIECE / (int)sizeof(T));
+    unsigned at[STEPS];
 #pragma unroll
-        for (int k = 0; k < STEPS; k++) at[k] = __shfl_sync(~0u, row, k * ROWS + its);
-        if (!in) wanted = 0;
+    for (int k = 0; k < STEPS; k++) at[k] = __shfl_sync(~0u, row, k * ROWS + its);
 #pragma unroll
-        for (int k = 0; k < STEPS; k++)
-            if (wanted >> (k * ROWS + its) & 1)
-                TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], &from[(tc_i64)at[k] * columns + column + piece]);
+    for (int k = 0; k < STEPS; k++)
+        if (wanted >> (k * ROWS + its) & 1)
+            TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], (const T *)((const char *)(from + piece) + (tc_u64)at[k] * bytes));
+}
+
+// fn: bring_runs
+// Two warps bring what add_runs adds, each one half of a chunk: those of [begin, end) whose run begins there, and the rest of the
+// last one. src, y: at the block's columns, of which `left` are in a row.
+template <class T, int COLUMNS, int PIECE>
+TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc_i64 left, int n, int begin, int end,
+                           unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {
+    typedef TC_N(run_ring)<T, COLUMNS> R;
+    enum : int { HALF = R::ROWS / 2, LANES = COLUMNS * (int)sizeof(T) / PIECE };
+    const int lane = threadIdx.x % 32, half = threadIdx.x / 32 * HALF;
+    const bool in = threadIdx.x % LANES * (PIECE / (int)sizeof(T)) < left;
+    int p = begin; // the first place of the chunk that is asked for next
+    bool more = true;
+    const auto looked = [&](int place) -> TC_N(pair)<unsigned> & { return ring.look[(place - begin) % (R::LOOKS * R::ROWS)]; };
+    const auto look = [&](int chunk) {
+#pragma unroll
+        for (int u = 0; u < HALF; u += 32) {
+            const int place = chunk + half + u + lane;
+            if (place < n) TC_N(copy_async8)(&looked(place), &pairs[place]);
+            else looked(place) = {~0u, 0};
+        }
     };
-    int p = begin + 32 * warp;
-    unsigned up = p + lane && p + lane <= n ? pairs[p + lane - 1].key : ~0u; // the index before
-    bool more = p < n;
     const auto ask = [&](int slot) {
-        auto &g = ring.at[slot][warp];
-        if (lane == 0) g.owned = 0;
-        if (more) {
-            const int from = (p - begin) / 32;
-            const TC_N(pair)<unsigned> own = ring.look[from % 8][lane];
-            const bool is = p + lane < n && own.key != prior && (p + lane < end || own.key == last);
-            const unsigned owned = __ballot_sync(~0u, is), heads = __ballot_sync(~0u, is && up != own.key);
-            look(p + 32 * AHEAD);
-            p += 64;
-            if (p + lane - 1 < n) up = pairs[p + lane - 1].key;
-            more = p < n && (p < end || ring.look[(from + 2) % 8][0].key == last);
-            g.key[lane] = own.key;
-            if (lane == 0) g.owned = owned, g.heads = heads;
-            bring(g.row, own.at, owned, src);
-            if (heads) bring(g.old, own.key, heads, y);
+        auto &to = ring.at[slot];
+        TC_N(pair)<unsigned> own[HALF / 32];
+        unsigned owned[HALF / 32], heads[HALF / 32];
+#pragma unroll
+        for (int u = 0; u < HALF / 32; u++) {
+            const int place = p + half + 32 * u + lane;
+            own[u] = looked(place);
+            const unsigned before = place > begin ? looked(place - 1).key : prior;
+            const bool is = more && place < n && own[u].key != prior && (place < end || own[u].key == last);
+            owned[u] = __ballot_sync(~0u, is), heads[u] = __ballot_sync(~0u, is && before != own[u].key);
+            to.key[half + 32 * u + lane] = own[u].key;
+            if (lane == 0) to.owned[half / 32 + u] = owned[u], to.heads[half / 32 + u] = heads[u];
+        }
+        look(p + R::AHEAD * R::ROWS);
+        p += R::ROWS;
+        more = more && p < n && (p < end || looked(p).key == last);
+#pragma unroll
+        for (int u = 0; u < HALF / 32; u++) {
+            TC_N(bring_rows)<T, COLUMNS, PIECE>(to.row + half + 32 * u, own[u].at, in ? owned[u] : 0, src, bytes);
+            if (heads[u]) TC_N(bring_rows)<T, COLUMNS, PIECE>(to.old + half + 32 * u, own[u].key, in ? heads[u] : 0, y, bytes);
         }
         TC_N(copy_commit)();
+        return (owned[0] | owned[HALF / 32 - 1]) != 0;
     };
-    for (int k = 0; k < AHEAD; k += 2) look(p + 32 * k);
+    for (int k = 0; k < R::AHEAD; k++) look(begin + k * R::ROWS);
     TC_N(copy_commit)();
     TC_N(copy_wait)<0>();
-    __syncwarp();
-#pragma unroll 1
-    for (int slot = 0; slot < DEEP - 2; slot++) ask(slot);
-    int slot = DEEP - 2, read = 0, on;
+    TC_N(runs_meet)(1);
+    int before = ask(0), slot = 1, on;
 #pragma unroll 1
     do {
-        ask(slot);
-        TC_N(copy_wait)<DEEP - 2>();
-        __syncwarp();
-        on = TC_N(runs_meet)(more || ring.at[read][warp].owned);
-        slot = slot + 1 < DEEP ? slot + 1 : 0, read = read + 1 < DEEP ? read + 1 : 0;
+        const int next = ask(slot);
+        TC_N(copy_wait)<1>();
+        on = TC_N(runs_meet)(before || next || more);
+        before = next, slot = slot + 1 < R::DEEP ? slot + 1 : 0;
     } while (on);
+}
+
+// fn: add_run_rows
+// 32 rows of one run.
+template <class S, int V, class T, int COLUMNS> TC_FN void TC_N(add_run_rows)(S (&sum)[V], const T (*row)[COLUMNS], int mine) {
+    typedef tc_pack<T, V> pack;
+#pragma unroll
+    for (int h = 0; h < 32; h += 16) {
+        pack v[16];
+#pragma unroll
+        for (int l = 0; l < 16; l++) v[l] = *(const pack *)&row[h + l][mine];
+#pragma unroll
+        for (int l = 0; l < 16; l++)
+            for (int e = 0; e < V; e++) sum[e] = sum[e] + v[l].at[e];
+    }
 }
 
 // fn: add_runs
@@ -157,7 +182,8 @@ TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, tc_i64 columns, tc
 template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN>
 TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared) {
     typedef tc_pack<T, V> pack;
-    TC_N(run_ring)<T, COLUMNS> &ring = *(TC_N(run_ring)<T, COLUMNS> *)shared;
+    typedef TC_N(run_ring)<T, COLUMNS> R;
+    R &ring = *(R *)shared;
     const int lane = threadIdx.x % 32, n = (int)m, parts = (int)((columns + COLUMNS - 1) / COLUMNS);
     const int begin = blockIdx.x / parts * SPAN, end = begin + SPAN < n ? begin + SPAN : n;
     const tc_i64 column = (tc_i64)(blockIdx.x % parts) * COLUMNS;
@@ -165,7 +191,8 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
     const unsigned prior = begin ? pairs[begin - 1].key : ~0u, last = pairs[end - 1].key;
     if (prior == last) return; // the run of another block goes through all
     if (threadIdx.x < 64) {
-        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, columns, column, n, begin, end, prior, last, src, pairs, y);
+        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, (unsigned)(columns * sizeof(T)), columns - column, n, begin, end, prior, last,
+                                            src + column, pairs, y + column);
         return;
     }
     const bool in = lane * V < COLUMNS && column + lane * V < columns;
@@ -178,28 +205,27 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
         for (int e = 0; e < V; e++) v.at[e] = (T)sum[e];
         *(pack *)to = v;
     };
+    TC_N(runs_meet)(1);
 #pragma unroll 1
-    for (int slot = 0; TC_N(runs_meet)(0); slot = slot + 1 < ring.DEEP ? slot + 1 : 0) {
+    for (int slot = 0; TC_N(runs_meet)(0); slot = slot + 1 < R::DEEP ? slot + 1 : 0) {
+        const auto &chunk = ring.at[slot];
 #pragma unroll 1
-        for (int w = 0; w < 2; w++) {
-            const auto &g = ring.at[slot][w];
-            const unsigned owned = g.owned, heads = g.heads;
-            if (!owned) continue;
-            const bool whole = owned == ~0u && !heads;
-#pragma unroll
-            for (int l = 0; l < 32 && whole; l++) {
-                const pack v = *(const pack *)&g.row[l][mine];
-                for (int e = 0; e < V; e++) sum[e] = sum[e] + v.at[e];
+        for (int w = 0; w < R::ROWS / 32; w++) {
+            const unsigned owned = chunk.owned[w], heads = chunk.heads[w];
+            if (owned == ~0u && !heads) {
+                TC_N(add_run_rows)<S, V>(sum, chunk.row + 32 * w, mine);
+                continue;
             }
 #pragma unroll
             for (int h = 0; h < 32; h += 8) { // what is there is asked for at once
-                if (whole || !(owned >> h & 255)) continue;
+                if (!(owned >> h & 255)) continue;
                 pack v[8], o[8];
                 unsigned key[8];
 #pragma unroll
                 for (int l = 0; l < 8; l++) {
-                    v[l] = *(const pack *)&g.row[h + l][mine], o[l] = *(const pack *)&g.old[h + l][mine];
-                    key[l] = g.key[h + l];
+                    const int row = 32 * w + h + l;
+                    v[l] = *(const pack *)&chunk.row[row][mine], o[l] = *(const pack *)&chunk.old[row][mine];
+                    key[l] = chunk.key[row];
                 }
 #pragma unroll
                 for (int l = 0; l < 8; l++) {

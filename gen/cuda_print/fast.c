@@ -5,6 +5,7 @@
 //   shifted  e^(x - m), where m is the maximum of x: it is at most 1, and below 2^-126 it is 0
 //   added    tanh that is only added to a number of about 1 or more: what is near 0 need not be
 //            accurate in all its places
+//   itself   what 0 is added to and is never -0, as a gradient of a softmax is where no target is
 //   normal   log of what is known to be at least 2^-126: numbers without a place in a float, zero and
 //            negative ones are not asked for
 //
@@ -168,6 +169,37 @@ static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
     return step && tc__fact_same(g, n->in[0], step->in[0], TC__FACT_DEPTH);
 }
 
+// ---- what has no sign ----
+
+// Whether value `id` is NaN, or has no sign: 0 added to it is itself.
+static int tc__fact_is_unsigned(const tc__group *g, uint32_t id, int depth) {
+    const tc__node *n = tc__fact_node(g, id);
+    if (!depth-- || n->dtype != TC_F32) return 0;
+    if (n->op == TC_OP_EXP || n->op == TC_OP_EXP2 || n->op == TC_OP_ABS) return 1;
+    if (n->op == TC_OP_CONST) return tc__const_value(n).i >= 0; // the sign is the first bit
+    if (n->op == TC_OP_COMBINE) {
+        const tc__node *step = tc__acc_of(g, n->attr[TC__COMBINE_ACCUMULATOR]);
+        return step && n->attr[TC__COMBINE_MONOID] == TC_OP_ADD &&
+               tc__fact_is_unsigned(g, step->in[0], depth);
+    }
+    if (n->op != TC_OP_ADD && n->op != TC_OP_MUL && n->op != TC_OP_DIV) return 0;
+    return tc__fact_is_unsigned(g, n->in[0], depth) &&
+           tc__fact_is_unsigned(g, n->in[1], depth);
+}
+
+static int tc__fact_is_zero(const tc__node *n) {
+    return n->op == TC_OP_CONST && n->dtype == TC_F32 && tc__const_value(n).f == 0;
+}
+
+// The operand that n is, since the other one is 0; n->n_in = there is none.
+static uint32_t tc__fact_itself(const tc__group *g, const tc__node *n) {
+    for (uint32_t k = 0; n->op == TC_OP_ADD && n->dtype == TC_F32 && k < 2; k++)
+        if (tc__fact_is_zero(tc__fact_node(g, n->in[!k])) &&
+            tc__fact_is_unsigned(g, n->in[k], TC__FACT_DEPTH))
+            return k;
+    return n->n_in;
+}
+
 // ---- what is rounded in the end ----
 
 // Ops whose result is as accurate as what they are given, beside a rounding.
@@ -316,4 +348,15 @@ static void tc__cuda_fast(tc__printer *p, const tc__node *n, int copy) {
         tc__put_value(p, n->in[k], copy);
     }
     tc__put(p->out, ");\n");
+}
+
+static void tc__cuda_add(tc__printer *p, const tc__node *n, int copy) {
+    uint32_t itself = tc__fact_itself(p->g, n);
+    if (itself == n->n_in) {
+        tc__print_alu(p, n, copy);
+        return;
+    }
+    tc__put_let(p, n, copy);
+    tc__put_value(p, n->in[itself], copy);
+    tc__put(p->out, ";\n");
 }

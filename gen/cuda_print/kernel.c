@@ -220,13 +220,14 @@ static void tc__cuda_list_kernel(tc__printer *p, const char *symbol) {
 #define TC__CUDA_VALUES                                                                    \
     {TC_OP_CAST, TC__ONCE, tc__cuda_cast_node}, {TC_OP_INDEX, TC__ONCE, tc__cuda_index},   \
         {TC_OP_CHECK, TC__ONCE, tc__cuda_check}, {TC_OP_VALID, TC__ONCE, tc__cuda_valid},  \
-        {TC_OP_EXP, TC__ONCE, tc__cuda_fast}, {TC_OP_EXP2, TC__ONCE, tc__cuda_fast},       \
-        {TC_OP_LOG, TC__ONCE, tc__cuda_fast}, {TC_OP_LOG2, TC__ONCE, tc__cuda_fast},       \
-        {TC_OP_SIN, TC__ONCE, tc__cuda_fast}, {TC_OP_COS, TC__ONCE, tc__cuda_fast},        \
-        {TC_OP_TANH, TC__ONCE, tc__cuda_fast}, {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast},   \
-        {TC_OP_SILU, TC__ONCE, tc__cuda_fast}, {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast}, \
-        {TC_OP_ERF, TC__ONCE, tc__cuda_fast}, {TC_OP_GELU, TC__ONCE, tc__cuda_fast},       \
-        {TC_OP_DIV, TC__ONCE, tc__cuda_fast}, {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast}, \
+        {TC_OP_ADD, TC__ONCE, tc__cuda_add}, {TC_OP_EXP, TC__ONCE, tc__cuda_fast},         \
+        {TC_OP_EXP2, TC__ONCE, tc__cuda_fast}, {TC_OP_LOG, TC__ONCE, tc__cuda_fast},       \
+        {TC_OP_LOG2, TC__ONCE, tc__cuda_fast}, {TC_OP_SIN, TC__ONCE, tc__cuda_fast},       \
+        {TC_OP_COS, TC__ONCE, tc__cuda_fast}, {TC_OP_TANH, TC__ONCE, tc__cuda_fast},       \
+        {TC_OP_SIGMOID, TC__ONCE, tc__cuda_fast}, {TC_OP_SILU, TC__ONCE, tc__cuda_fast},   \
+        {TC_OP_GELU_TANH, TC__ONCE, tc__cuda_fast}, {TC_OP_ERF, TC__ONCE, tc__cuda_fast},  \
+        {TC_OP_GELU, TC__ONCE, tc__cuda_fast}, {TC_OP_DIV, TC__ONCE, tc__cuda_fast},       \
+        {TC_OP_RECIPROCAL, TC__ONCE, tc__cuda_fast},                                       \
         {TC_OP_SQRT, TC__ONCE, tc__cuda_fast}, {TC_OP_RSQRT, TC__ONCE, tc__cuda_fast},
 
 static const tc__print_row tc__cuda_list_table[] = {

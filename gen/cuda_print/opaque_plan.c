@@ -60,9 +60,9 @@ enum {
     TC__RANK_FILL = 128,   // blocks at least: they may have a tensor to copy
     TC__RANK_FIXED = 8192, // bytes of shared memory that are not counts
     TC__RUN_THREADS = 96,
-    TC__RUN_SPAN = 384,  // indices whose runs a block adds,
-    TC__RUN_BYTES = 128, //   and of rows, that many columns
-    TC__RUN_RING = 6 * (2 * 32 * TC__RUN_BYTES + 32 * 4 + 16) + 8 * 32 * 8, // tc_run_ring
+    TC__RUN_SPAN = 768, // indices whose runs a block adds,
+    TC__RUN_BYTES =
+        128, //   and of rows, as many columns, or half of them where memory is short
     TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
 };
 
@@ -274,17 +274,23 @@ static int tc__index_digits(tc__ix n) {
     return digits;
 }
 
+// Bytes of a tc_run_ring.
+static int64_t tc__run_ring(int64_t row) {
+    return 3 * (128 * (2 * row + 4) + 32) + 8 * 128 * 8;
+}
+
 // Of whole rows a block has as many columns as make a line of memory: a row that many go to is added by many blocks.
-static void tc__plan_add_runs(tc__ixpool *x, tc__opaque_plan *q) {
-    int bytes = (int)tc__dtypes[q->dtype].bytes;
+static void tc__plan_add_runs(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
+    int bytes = (int)tc__dtypes[q->dtype].bytes,
+        line = tc__run_ring(TC__RUN_BYTES) <= room ? TC__RUN_BYTES : TC__RUN_BYTES / 2;
     int64_t row = tc__ix_divisor(x, q->rows) * bytes;
     q->piece = row % 16 == 0 ? 16 : row % 8 == 0 ? 8 : row % 4 == 0 ? 4 : bytes;
     q->width = bytes < 4 && q->piece >= 4 ? 4 / bytes : 1;
-    q->across = q->width * (bytes > 4 ? TC__RUN_BYTES / bytes : 32);
+    q->across = line / bytes < 32 * q->width ? line / bytes : 32 * q->width;
     tc__ix parts = tc__ix_ceil_div(x, q->rows, tc__ix_const(q->across)),
            spans = tc__ix_ceil_div(x, q->m, tc__ix_const(TC__RUN_SPAN));
     tc__opaque_add(q, TC__ADD_RUNS, TC__RUN_THREADS, tc__ix_mul(x, parts, spans))->shared =
-        tc__ix_const(TC__RUN_RING);
+        tc__ix_const(tc__run_ring((int64_t)q->across * bytes));
 }
 
 // Few indices, whose order is counted by many blocks in one launch: 8192 of 50257 in 6 us, where four launches that sort
@@ -329,7 +335,7 @@ static void tc__plan_row_add(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
         tc__plan_rank(x, q, room);
     else
         tc__plan_sort_indices(x, q);
-    tc__plan_add_runs(x, q);
+    tc__plan_add_runs(x, q, room);
     q->grids.at[q->count - 1].early = ranked;
     if (!tc__ix_equals(q->grids.zeroed, 0)) tc__opaque_add_clear(x, q);
 }

@@ -322,6 +322,18 @@ static int tc__profiles(const tc__program *p, const tc__act *a) {
     return tc__marks_room(p->ctx, d, tc__act_kernels(p, a) + 1);
 }
 
+// Gives the device a copy, during which the host gives it the first kernels, so that no time of the host is in theirs. What is
+// copied is the caller's to free; NULL = none, the host needs none, or there is no memory.
+static tc__storage *tc__profile_busy(tc_ctx *c, tc__device *d) {
+    tc__error_mark held = tc__error_now(c);
+    tc__storage *s = d->number ? tc__storage_on(c, d, TC__YARDSTICK) : NULL;
+    if (s)
+        d->own.copy_on(d->own.user, s->data, (char *)s->data + TC__YARDSTICK / 2,
+                       TC__YARDSTICK / 2);
+    tc__error_restore(c, held);
+    return s;
+}
+
 // Runs the kernels of the act between marks; gives how many there are in *n. 0 = reported.
 static int tc__profile_run(tc__program *p, tc__device *d, const tc__act *a, uint32_t *n) {
     tc__watched *w = &p->ctx->profiling->watched;
@@ -344,7 +356,10 @@ static int tc__profile_act(tc__program *p, const tc__region *region, const tc__a
     tc__event e;
     uint32_t n = 0;
     uint64_t all = 0;
-    if (!tc__profile_run(p, d, a, &n) || !tc__between(p->ctx, d, 0, n, &all)) return 0;
+    tc__storage *busy = tc__profile_busy(p->ctx, d);
+    int ok = tc__profile_run(p, d, a, &n) && tc__between(p->ctx, d, 0, n, &all);
+    tc__storage_unref(p->ctx, busy);
+    if (!ok) return 0;
     memset(&e, 0, sizeof e);
     e.start = tc__now_ns() - all;
     if (e.start < f->begun) e.start = f->begun;

@@ -1372,10 +1372,10 @@ kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
 //         %7 = load in7[0]            f32 row
 //         %8 = load in8[0]            bool row
 //         %9 = load in9[0]            i32 row
-//         acc0 = new all width=8      bool row
-//         for u in 0..4  bind=unroll
-//           for l in 0..8  bind=vector
-//             axis c = 4096*u + 8*x + l in 0..16384
+//         acc0 = new all width=4      bool row
+//         for u in 0..8  bind=unroll
+//           for l in 0..4  bind=vector
+//             axis c = 2048*u + 4*x + l in 0..16384
 //             %14 = load in0[c]       f16 col
 //             %15 = load in1[c]       f16 col
 //             %16 = add %14 %15       f16 col
@@ -1412,9 +1412,9 @@ kernel6(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u16 *
 //         if 0 <= x < 1
 //           store out8[0] %46
 //         end
-//         for u in 0..4  bind=unroll
-//           for l in 0..8  bind=vector
-//             axis c = 4096*u + 8*x + l in 0..16384
+//         for u in 0..8  bind=unroll
+//           for l in 0..4  bind=vector
+//             axis c = 2048*u + 4*x + l in 0..16384
 //             %53 = load in3[c]       f32 col
 //             %54 = load in4[c]       f32 col
 //             %55 = where %34 %53 %54  f32 col
@@ -1440,13 +1440,13 @@ kernel7(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u8 *_
     const float t7 = in7[0];
     const int t8 = in8[0];
     const int t9 = in9[0];
-    int every0[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    int every0[4] = {1, 1, 1, 1};
     #pragma unroll
-    for (int u = 0; u < 4; u++) {
-        const tc_pack<tc_u16, 8> v14 = tc_load((const tc_pack<tc_u16, 8> *)&in0[8 * x + 4096 * u]);
-        const tc_pack<tc_u16, 8> v15 = tc_load((const tc_pack<tc_u16, 8> *)&in1[8 * x + 4096 * u]);
+    for (int u = 0; u < 8; u++) {
+        const tc_pack<tc_u16, 4> v14 = tc_load((const tc_pack<tc_u16, 4> *)&in0[4 * x + 2048 * u]);
+        const tc_pack<tc_u16, 4> v15 = tc_load((const tc_pack<tc_u16, 4> *)&in1[4 * x + 2048 * u]);
         #pragma unroll
-        for (int l = 0; l < 8; l++) {
+        for (int l = 0; l < 4; l++) {
             const float t14 = tc_of_f16(v14.at[l]);
             const float t15 = tc_of_f16(v15.at[l]);
             const float t16 = TC_ADD_f32(t14, t15);
@@ -1488,14 +1488,14 @@ kernel7(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u8 *_
         out8[0] = t46;
     }
     #pragma unroll
-    for (int u = 0; u < 4; u++) {
-        const tc_pack<float, 8> v53 = tc_load((const tc_pack<float, 8> *)&in3[8 * x + 4096 * u]);
-        const tc_pack<float, 8> v54 = tc_load((const tc_pack<float, 8> *)&in4[8 * x + 4096 * u]);
-        const tc_pack<float, 8> v57 = tc_load((const tc_pack<float, 8> *)&in5[8 * x + 4096 * u]);
-        tc_pack<float, 8> o56;
-        tc_pack<float, 8> o61;
+    for (int u = 0; u < 8; u++) {
+        const tc_pack<float, 4> v53 = tc_load((const tc_pack<float, 4> *)&in3[4 * x + 2048 * u]);
+        const tc_pack<float, 4> v54 = tc_load((const tc_pack<float, 4> *)&in4[4 * x + 2048 * u]);
+        const tc_pack<float, 4> v57 = tc_load((const tc_pack<float, 4> *)&in5[4 * x + 2048 * u]);
+        tc_pack<float, 4> o56;
+        tc_pack<float, 4> o61;
         #pragma unroll
-        for (int l = 0; l < 8; l++) {
+        for (int l = 0; l < 4; l++) {
             const float t53 = v53.at[l];
             const float t54 = v54.at[l];
             const float t55 = TC_SEL_f32(TC_M_f32(t34), t53, t54);
@@ -1506,7 +1506,7 @@ kernel7(const tc_u16 *__restrict__ in0, const tc_u16 *__restrict__ in1, tc_u8 *_
             const float t60 = TC_SEL_f32(TC_M_f32(t34), t57, t59);
             o61.at[l] = t60;
         }
-        tc_store((tc_pack<float, 8> *)&out4[8 * x + 4096 * u], o56);
-        tc_store((tc_pack<float, 8> *)&out5[8 * x + 4096 * u], o61);
+        tc_store((tc_pack<float, 4> *)&out4[4 * x + 2048 * u], o56);
+        tc_store((tc_pack<float, 4> *)&out5[4 * x + 2048 * u], o61);
     }
 }
