@@ -349,6 +349,28 @@ static const char*const tc__text_cuda_memory[]={
 "template <class P> TC_FN P TC_N(load)(const P *p) {",
 "    return TC_N(load_words)(p).v;",
 "}",
+"// fn: load_words_once",
+"template <class P> TC_FN TC_N(words)<P> TC_N(load_words_once)(const P *p) {",
+"#if __CUDA_ARCH__ >= 800",
+"    if (sizeof(P) % 16 == 0) {",
+"        TC_N(words)<P> u;",
+"        const unsigned *q = (const unsigned *)p;",
+"        unsigned long long first;",
+"        asm(\"createpolicy.fractional.L2::evict_first.b64 %0;\" : \"=l\"(first));",
+"        #pragma unroll",
+"        for (int i = 0; i < (int)sizeof(P) / 16; i++)",
+"            asm volatile(\"ld.global.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;\"",
+"                : \"=r\"(u.w[4 * i]), \"=r\"(u.w[4 * i + 1]), \"=r\"(u.w[4 * i + 2]), \"=r\"(u.w[4 * i + 3])",
+"                : \"l\"(q + 4 * i), \"l\"(first));",
+"        return u;",
+"    }",
+"#endif",
+"    return TC_N(load_words)(p);",
+"}",
+"// fn: load_once",
+"template <class P> TC_FN P TC_N(load_once)(const P *p) {",
+"    return TC_N(load_words_once)(p).v;",
+"}",
 "// fn: store",
 "template <class P> TC_FN void TC_N(store)(P *p, const P &v) {",
 "    TC_N(words)<P> u;",
@@ -435,11 +457,11 @@ static const char*const tc__text_cuda_shared[]={
 "// fn: met",
 "struct TC_N(met) {",
 "    int turn;",
-"    unsigned blocks;",
+"    unsigned blocks, before;",
 "};",
 "// fn: meets",
 "TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {",
-"    unsigned begun = 0;",
+"    unsigned begun = 0, before = 0;",
 "    if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;",
 "    __threadfence();",
 "    __syncthreads();",
@@ -447,18 +469,17 @@ static const char*const tc__text_cuda_shared[]={
 "        const int stays = begun == blocks;",
 "        unsigned come = atomicAdd(ticket + 1, stays \? 1u : 65537u);",
 "        own[0] = stays \? (int)((come & 65535) - (come >> 16)) : -1;",
-"        if (stays)",
-"            do come = *(volatile unsigned *)(ticket + 1);",
-"            while ((come & 65535) != blocks);",
+"        for (come++; stays && (come & 65535) != blocks;) come = *(volatile unsigned *)(ticket + 1);",
 "        own[1] = (int)(blocks - (come >> 16));",
+"        if (stays) before = atomicAdd(ticket + 2, 1u);",
 "    }",
 "    __syncthreads();",
 "    __threadfence();",
-"    return {own[0], (unsigned)own[1]};",
+"    return {own[0], (unsigned)own[1], before};",
 "}",
 "// fn: parts",
-"TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {",
-"    if (threadIdx.x != 0 || atomicAdd(ticket + 2, 1u) != blocks - 1) return;",
+"TC_FN void TC_N(parts)(unsigned *ticket, const TC_N(met) &met) {",
+"    if (threadIdx.x != 0 || met.before != met.blocks - 1) return;",
 "    for (int i = 0; i < 3; i++) ticket[i] = 0;",
 "}",
 "// fn: bar_sync",
@@ -14839,6 +14860,14 @@ tc__cuda_facts(p,n);
 }
 tc__put(p->out,one?") return;\n":")) return;\n");
 }
+enum{TC__STREAM_BYTES=64<<20};
+static int tc__cuda_reads_once(const tc__printer*p,const tc__node*n){
+const tc__kbuf*from=&p->g->buffer.at[n->attr[TC__COPY_FROM]];
+return p->g->shape.kind==TC__REDUCTION&&tc__ix_equals(p->g->shape.rows,1)&&
+tc__is_memory(from)&&tc__ix_is_const(from->numel)&&
+tc__ix_value(from->numel)*(int64_t)tc__dtypes[from->dtype].bytes>=
+TC__STREAM_BYTES;
+}
 static void tc__cuda_list_copy(tc__printer*p,const tc__node*n){
 int64_t b=n->attr[TC__COPY_BUFFER];
 const tc__kbuf*to=&p->g->buffer.at[b];
@@ -14847,6 +14876,7 @@ int width=(int)n->attr[TC__COPY_ELEMENTS],shared=to->place==TC__BUF_SHARED;
 int copied=p->g->buffer.at[n->attr[TC__COPY_FROM]].place==TC__BUF_SHARED;
 int guarded=n->n_attr>TC__COPY_PREDICATES;
 int kept=tc__cuda_is_kept(p,b);
+const char*once=tc__cuda_reads_once(p,n)?"_once":"";
 tc__line(p);
 if(kept){
 tc__cuda_set_kept_at(p,b,n->attr[TC__COPY_INDEX]);
@@ -14857,12 +14887,12 @@ tc__cuda_place_of(p,b,n->attr[TC__COPY_INDEX],"",1);
 tc__put(p->out,shared?", ":" = ");
 }
 if(guarded)tc__cuda_pred(p,n,TC__COPY_PREDICATES);
-tc__put(p->out,"%s%s(const tc_pack<%s, %d> *)&",guarded?" ? ":"",
-shared?""
-:kept?"tc_load_words("
-:copied?"*"
-:"tc_load(",
-type,width);
+if(guarded)tc__put(p->out," ? ");
+if(kept)
+tc__put(p->out,"tc_load_words%s(",once);
+else if(!shared)
+tc__put(p->out,copied?"*":"tc_load%s(",once);
+tc__put(p->out,"(const tc_pack<%s, %d> *)&",type,width);
 tc__cuda_place_of(p,n->attr[TC__COPY_FROM],n->attr[TC__COPY_SOURCE],"",width);
 if(!copied)tc__put(p->out,")");
 if(guarded&&kept)
@@ -14966,7 +14996,7 @@ while(n->op!=TC_OP_MEET)n=tc__body(p,n->id-1);
 tc__line(p);
 tc__put(p->out,"tc_parts(");
 tc__put_buffer(p,n->attr[TC__MEET_BUFFER]);
-tc__put(p->out,", met.blocks);\n");
+tc__put(p->out,", met);\n");
 }
 static void tc__cuda_list_loop(tc__printer*p,uint32_t id){
 const tc__node*n=tc__body(p,id);

@@ -70,6 +70,31 @@ template <class P> TC_FN P TC_N(load)(const P *p) {
     return TC_N(load_words)(p).v;
 }
 
+// fn: load_words_once
+// The same of what no cache holds as a whole, and nobody reads soon: it leaves the cache before what the launch before wrote.
+template <class P> TC_FN TC_N(words)<P> TC_N(load_words_once)(const P *p) {
+#if __CUDA_ARCH__ >= 800
+    if (sizeof(P) % 16 == 0) {
+        TC_N(words)<P> u;
+        const unsigned *q = (const unsigned *)p;
+        unsigned long long first;
+        asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(first));
+        #pragma unroll
+        for (int i = 0; i < (int)sizeof(P) / 16; i++)
+            asm volatile("ld.global.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+                : "=r"(u.w[4 * i]), "=r"(u.w[4 * i + 1]), "=r"(u.w[4 * i + 2]), "=r"(u.w[4 * i + 3])
+                : "l"(q + 4 * i), "l"(first));
+        return u;
+    }
+#endif
+    return TC_N(load_words)(p);
+}
+
+// fn: load_once
+template <class P> TC_FN P TC_N(load_once)(const P *p) {
+    return TC_N(load_words_once)(p).v;
+}
+
 // fn: store
 template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     TC_N(words)<P> u;

@@ -60,19 +60,19 @@ TC_FN void TC_N(begun)(unsigned *ticket) {
 }
 
 // fn: met
-// A block at a meeting: its turn, -1 = it has left; how many stayed.
+// A block at a meeting: its turn, -1 = it has left; how many stayed; and, in its first thread, how many saw that before it.
 struct TC_N(met) {
     int turn;
-    unsigned blocks;
+    unsigned blocks, before;
 };
 
 // fn: meets
 // Waits for all blocks: what they have written is seen then. Who comes before all have begun cannot wait, since they may
 // need its place: it has done its part (turn -1). The others have turns, 0 to blocks - 1; there is always one: the block that
 // begins last finds that all have. A ticket has three numbers: blocks that have begun, that have come (and, by 65536, those of
-// them that leave), and that have parted. `own`: two numbers of shared memory.
+// them that leave), and that have seen all come. `own`: two numbers of shared memory.
 TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {
-    unsigned begun = 0;
+    unsigned begun = 0, before = 0;
     if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;
     __threadfence();
     __syncthreads();
@@ -80,20 +80,19 @@ TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {
         const int stays = begun == blocks;
         unsigned come = atomicAdd(ticket + 1, stays ? 1u : 65537u);
         own[0] = stays ? (int)((come & 65535) - (come >> 16)) : -1;
-        if (stays)
-            do come = *(volatile unsigned *)(ticket + 1);
-            while ((come & 65535) != blocks);
+        for (come++; stays && (come & 65535) != blocks;) come = *(volatile unsigned *)(ticket + 1);
         own[1] = (int)(blocks - (come >> 16));
+        if (stays) before = atomicAdd(ticket + 2, 1u); // asked for now, it is there when the block parts
     }
     __syncthreads();
     __threadfence();
-    return {own[0], (unsigned)own[1]};
+    return {own[0], (unsigned)own[1], before};
 }
 
 // fn: parts
-// The block has done its turns: the ticket is 0 again when all that met have.
-TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
-    if (threadIdx.x != 0 || atomicAdd(ticket + 2, 1u) != blocks - 1) return;
+// The block has done its turns. Who saw last that all have come leaves the ticket as it was: nobody looks at it again.
+TC_FN void TC_N(parts)(unsigned *ticket, const TC_N(met) &met) {
+    if (threadIdx.x != 0 || met.before != met.blocks - 1) return;
     for (int i = 0; i < 3; i++) ticket[i] = 0;
 }
 

@@ -230,6 +230,17 @@ static void tc__cuda_leave(tc__printer *p, const tc__node *n) {
     tc__put(p->out, one ? ") return;\n" : ")) return;\n");
 }
 
+enum { TC__STREAM_BYTES = 64 << 20 }; // more than the cache of a GPU has
+
+// Whether n copies of a tensor of which one number is made, and which no cache holds.
+static int tc__cuda_reads_once(const tc__printer *p, const tc__node *n) {
+    const tc__kbuf *from = &p->g->buffer.at[n->attr[TC__COPY_FROM]];
+    return p->g->shape.kind == TC__REDUCTION && tc__ix_equals(p->g->shape.rows, 1) &&
+           tc__is_memory(from) && tc__ix_is_const(from->numel) &&
+           tc__ix_value(from->numel) * (int64_t)tc__dtypes[from->dtype].bytes >=
+               TC__STREAM_BYTES;
+}
+
 // Into registers at once, from memory or what was copied before; into shared memory by the engine for that:
 // `tc_copy_async((tc_pack<float, 4> *)&shared0[c], (const tc_pack<float, 4> *)&in0[c]);`
 static void tc__cuda_list_copy(tc__printer *p, const tc__node *n) {
@@ -240,6 +251,7 @@ static void tc__cuda_list_copy(tc__printer *p, const tc__node *n) {
     int copied = p->g->buffer.at[n->attr[TC__COPY_FROM]].place == TC__BUF_SHARED;
     int guarded = n->n_attr > TC__COPY_PREDICATES; // zeros elsewhere
     int kept = tc__cuda_is_kept(p, b);
+    const char *once = tc__cuda_reads_once(p, n) ? "_once" : "";
     tc__line(p);
     if (kept) {
         tc__cuda_set_kept_at(p, b, n->attr[TC__COPY_INDEX]);
@@ -250,12 +262,12 @@ static void tc__cuda_list_copy(tc__printer *p, const tc__node *n) {
         tc__put(p->out, shared ? ", " : " = ");
     }
     if (guarded) tc__cuda_pred(p, n, TC__COPY_PREDICATES);
-    tc__put(p->out, "%s%s(const tc_pack<%s, %d> *)&", guarded ? " ? " : "",
-            shared   ? ""
-            : kept   ? "tc_load_words("
-            : copied ? "*"
-                     : "tc_load(",
-            type, width);
+    if (guarded) tc__put(p->out, " ? ");
+    if (kept)
+        tc__put(p->out, "tc_load_words%s(", once);
+    else if (!shared)
+        tc__put(p->out, copied ? "*" : "tc_load%s(", once);
+    tc__put(p->out, "(const tc_pack<%s, %d> *)&", type, width);
     tc__cuda_place_of(p, n->attr[TC__COPY_FROM], n->attr[TC__COPY_SOURCE], "", width);
     if (!copied) tc__put(p->out, ")");
     if (guarded && kept)
@@ -371,13 +383,13 @@ static void tc__cuda_taken(tc__printer *p, const tc__node *n) {
     tc__block_open(p);
 }
 
-// `tc_parts(ticket0, met.blocks);`
+// `tc_parts(ticket0, met);`
 static void tc__cuda_parts(tc__printer *p, const tc__node *n) {
     while (n->op != TC_OP_MEET) n = tc__body(p, n->id - 1);
     tc__line(p);
     tc__put(p->out, "tc_parts(");
     tc__put_buffer(p, n->attr[TC__MEET_BUFFER]);
-    tc__put(p->out, ", met.blocks);\n");
+    tc__put(p->out, ", met);\n");
 }
 
 // The loop at `id`, all of what is in it.

@@ -89,11 +89,11 @@ TC_FN void TC_N(begun)(unsigned *ticket) {
 
 struct TC_N(met) {
     int turn;
-    unsigned blocks;
+    unsigned blocks, before;
 };
 
 TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {
-    unsigned begun = 0;
+    unsigned begun = 0, before = 0;
     if (threadIdx.x == 0) begun = *(volatile unsigned *)ticket;
     __threadfence();
     __syncthreads();
@@ -101,18 +101,17 @@ TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {
         const int stays = begun == blocks;
         unsigned come = atomicAdd(ticket + 1, stays ? 1u : 65537u);
         own[0] = stays ? (int)((come & 65535) - (come >> 16)) : -1;
-        if (stays)
-            do come = *(volatile unsigned *)(ticket + 1);
-            while ((come & 65535) != blocks);
+        for (come++; stays && (come & 65535) != blocks;) come = *(volatile unsigned *)(ticket + 1);
         own[1] = (int)(blocks - (come >> 16));
+        if (stays) before = atomicAdd(ticket + 2, 1u);
     }
     __syncthreads();
     __threadfence();
-    return {own[0], (unsigned)own[1]};
+    return {own[0], (unsigned)own[1], before};
 }
 
-TC_FN void TC_N(parts)(unsigned *ticket, unsigned blocks) {
-    if (threadIdx.x != 0 || atomicAdd(ticket + 2, 1u) != blocks - 1) return;
+TC_FN void TC_N(parts)(unsigned *ticket, const TC_N(met) &met) {
+    if (threadIdx.x != 0 || met.before != met.blocks - 1) return;
     for (int i = 0; i < 3; i++) ticket[i] = 0;
 }
 
@@ -708,5 +707,5 @@ kernel0(const float *__restrict__ in0, const float *__restrict__ in1, const floa
             out3[c] = t203;
         }
     }
-    tc_parts(ticket0, met.blocks);
+    tc_parts(ticket0, met);
 }

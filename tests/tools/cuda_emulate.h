@@ -615,6 +615,7 @@ template <class P> EMU_FN P emu_load_words(const P *p) {
     __builtin_memcpy((void *)&v, (const void *)p, sizeof(P));
     return v;
 }
+template <class P> EMU_FN P emu_load_words_once(const P *p) { return emu_load_words(p); }
 template <class P> EMU_FN void emu_store(P *p, const P &v) {
     emu_aligned(p, sizeof(P));
     __builtin_memcpy((void *)p, (const void *)&v, sizeof(P));

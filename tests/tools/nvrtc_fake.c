@@ -48,6 +48,7 @@ static const struct {
     {"rsqrt_half", IF_ASM},
     // memory with hints, order
     {"load_words", IF_ASM},
+    {"load_words_once", IF_ASM},
     {"store", IF_ASM},
     {"load_acquire", IF_ASM},
     {"store_release", IF_ASM},
