@@ -13,11 +13,14 @@ TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *c
     const int x = threadIdx.x, first = blockIdx.x * OWN, own = x / LANES, lane = x % LANES;
     if (first >= m) return;
     int k[EACH];
+    unsigned same[EACH]; // lanes with the same index: the first of them counts all
 #pragma unroll
     for (int u = 0; u < EACH; u++) {
         const int i = x + u * THREADS;
         k[u] = i < m ? (int)key(0, i) : -1;
         if (i >= first && i < first + OWN) owned[i - first] = k[u];
+        same[u] = __match_any_sync(~0u, k[u]);
+        if (same[u] & ((1u << x % 32) - 1)) same[u] = 0;
     }
     __syncthreads();
     const int mine = owned[own];
@@ -36,7 +39,8 @@ TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *c
 #pragma unroll
             for (int u = 0; u < EACH; u++) {
                 const unsigned w = (unsigned)(k[u] - base);
-                if (w < size && (x + u * THREADS >= first) == later) atomicAdd(&count[w / 2], 1u << w % 2 * 16);
+                if (same[u] && w < size && (x + u * THREADS >= first) == later)
+                    atomicAdd(&count[w / 2], (unsigned)__popc(same[u]) << w % 2 * 16);
             }
             __syncthreads();
             if (!later && lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;
@@ -101,9 +105,27 @@ TC_FN void TC_N(bring_rows)(T (*to)[COLUMNS], unsigned row, unsigned wanted, con
             TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], (const T *)((const char *)(from + piece) + (tc_u64)at[k] * bytes));
 }
 
+// fn: looked
+// The pair of a place, of a block whose places begin at `begin`.
+template <class R> TC_FN TC_N(pair)<unsigned> &TC_N(looked)(R &ring, int place, int begin) {
+    return ring.look[(place - begin) % (R::LOOKS * R::ROWS)];
+}
+
+// fn: look_ahead
+// One of two warps asks for half of the pairs of a chunk.
+template <class R> TC_FN void TC_N(look_ahead)(R &ring, const TC_N(pair)<unsigned> *pairs, int chunk, int begin, int n) {
+#pragma unroll
+    for (int u = 0; u < R::ROWS / 2; u += 32) {
+        const int place = chunk + threadIdx.x / 32 * (R::ROWS / 2) + u + threadIdx.x % 32;
+        TC_N(pair)<unsigned> &to = TC_N(looked)(ring, place, begin);
+        if (place < n) TC_N(copy_async8)(&to, &pairs[place]);
+        else to = {~0u, 0};
+    }
+}
+
 // fn: bring_runs
 // Two warps bring what add_runs adds, each one half of a chunk: those of [begin, end) whose run begins there, and the rest of the
-// last one. src, y: at the block's columns, of which `left` are in a row.
+// last one. src, y: at the block's columns, of which `left` are in a row. The first pairs are asked for already.
 template <class T, int COLUMNS, int PIECE>
 TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc_i64 left, int n, int begin, int end,
                            unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {
@@ -113,15 +135,6 @@ TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc
     const bool in = threadIdx.x % LANES * (PIECE / (int)sizeof(T)) < left;
     int p = begin; // the first place of the chunk that is asked for next
     bool more = true;
-    const auto looked = [&](int place) -> TC_N(pair)<unsigned> & { return ring.look[(place - begin) % (R::LOOKS * R::ROWS)]; };
-    const auto look = [&](int chunk) {
-#pragma unroll
-        for (int u = 0; u < HALF; u += 32) {
-            const int place = chunk + half + u + lane;
-            if (place < n) TC_N(copy_async8)(&looked(place), &pairs[place]);
-            else looked(place) = {~0u, 0};
-        }
-    };
     const auto ask = [&](int slot) {
         auto &to = ring.at[slot];
         TC_N(pair)<unsigned> own[HALF / 32];
@@ -129,16 +142,16 @@ TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc
 #pragma unroll
         for (int u = 0; u < HALF / 32; u++) {
             const int place = p + half + 32 * u + lane;
-            own[u] = looked(place);
-            const unsigned before = place > begin ? looked(place - 1).key : prior;
+            own[u] = TC_N(looked)(ring, place, begin);
+            const unsigned before = place > begin ? TC_N(looked)(ring, place - 1, begin).key : prior;
             const bool is = more && place < n && own[u].key != prior && (place < end || own[u].key == last);
             owned[u] = __ballot_sync(~0u, is), heads[u] = __ballot_sync(~0u, is && before != own[u].key);
             to.key[half + 32 * u + lane] = own[u].key;
             if (lane == 0) to.owned[half / 32 + u] = owned[u], to.heads[half / 32 + u] = heads[u];
         }
-        look(p + R::AHEAD * R::ROWS);
+        TC_N(look_ahead)(ring, pairs, p + R::AHEAD * R::ROWS, begin, n);
         p += R::ROWS;
-        more = more && p < n && (p < end || looked(p).key == last);
+        more = more && p < n && (p < end || TC_N(looked)(ring, p, begin).key == last);
 #pragma unroll
         for (int u = 0; u < HALF / 32; u++) {
             TC_N(bring_rows)<T, COLUMNS, PIECE>(to.row + half + 32 * u, own[u].at, in ? owned[u] : 0, src, bytes);
@@ -147,8 +160,6 @@ TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc
         TC_N(copy_commit)();
         return (owned[0] | owned[HALF / 32 - 1]) != 0;
     };
-    for (int k = 0; k < R::AHEAD; k++) look(begin + k * R::ROWS);
-    TC_N(copy_commit)();
     TC_N(copy_wait)<0>();
     TC_N(runs_meet)(1);
     int before = ask(0), slot = 1, on;
@@ -188,6 +199,9 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
     const int begin = blockIdx.x / parts * SPAN, end = begin + SPAN < n ? begin + SPAN : n;
     const tc_i64 column = (tc_i64)(blockIdx.x % parts) * COLUMNS;
     if (begin >= n) return;
+    for (int k = 0; k < R::AHEAD && threadIdx.x < 64; k++)
+        TC_N(look_ahead)(ring, pairs, begin + k * R::ROWS, begin, n);
+    TC_N(copy_commit)();
     const unsigned prior = begin ? pairs[begin - 1].key : ~0u, last = pairs[end - 1].key;
     if (prior == last) return; // the run of another block goes through all
     if (threadIdx.x < 64) {
