@@ -306,9 +306,10 @@ static void tc__plan_rank(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
     q->each = (int)((most + TC__RANK_THREADS - 1) / TC__RANK_THREADS);
     q->window = (int)window;
     tc__ix blocks = tc__ix_ceil_div(x, q->m, tc__ix_const(TC__RANK_OWN));
-    if (!tc__ix_is_const(blocks) || tc__is_less(blocks, TC__RANK_FILL))
+    if (!tc__ix_is_const(blocks))
         blocks = tc__ix_const((most + TC__RANK_OWN - 1) / TC__RANK_OWN);
-    if (tc__is_less(blocks, TC__RANK_FILL)) blocks = tc__ix_const(TC__RANK_FILL);
+    if (q->grids.over.count && tc__is_less(blocks, TC__RANK_FILL))
+        blocks = tc__ix_const(TC__RANK_FILL);
     tc__opaque_add(q, TC__RANK_INDICES, TC__RANK_THREADS, blocks)->shared =
         tc__ix_const(2 * window);
     q->grids.workspace = tc__ix_scaled(x, q->m, tc__pair_bytes(q));

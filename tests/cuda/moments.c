@@ -146,3 +146,5 @@ TEST(standardised_rows) { check(2, TC_F32, 2, 65536, 5, 1e-5, 3); }
 
 // Parts of 8192 columns and more: twice as much is asked for at once, of the last part less.
 TEST(squares_in_long_parts) { check(3, TC_F32, 132, 32804, 0, 1e-5, 1); }
+// More than 64 MiB, which leaves the cache first.
+TEST(squares_that_no_cache_holds) { check(3, TC_F32, 1, 17000000, 0, 1e-5, 1); }

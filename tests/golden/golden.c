@@ -360,13 +360,15 @@ static void run_opaque(tc_ctx *c) {
               row = tc_cast(tc_mul_s(long_row, 1000), TC_I64);
     tc_tensor index = tc_from_data(c, at, TC_DIMS(6), TC_I64);
     tc_tensor indices = tc_broadcast_to(index, TC_DIMS(3, 6));
-    tc_tensor part = tc_narrow(x, 1, 0, 6), values, first;
+    tc_tensor part = tc_narrow(x, 1, 0, 6), whole = random_of(c, TC_DIMS(6, 96)), values,
+              first;
     tc_trace_begin(c, "golden");
     tc_cumsum(x, 1), tc_cumprod(long_row, 1);
     tc_argsort(x, 1, 1), tc_argsort(row, 1, 0);
     tc_topk(long_row, 10, 1, 1, &values, &first);
     tc_scatter(x, 1, indices, part);
     tc_scatter_add(x, 1, indices, part), tc_index_add(x, 1, index, part);
+    tc_index_add(x, 0, index, whole);
     tc_trace_end(c);
 }
 
@@ -511,7 +513,7 @@ static const golden goldens[] = {
     {"attention_row", 1, WITH_CUDA | JOINED | IN_CLUSTERS, NULL},
     {"attention_gradient", 5, WITH_CUDA | JOINED | FOR_DEVICES, NULL},
     {"readers", 1, 0, run_readers},
-    {"opaque", 12, WITH_CUDA, run_opaque},
+    {"opaque", 13, WITH_CUDA, run_opaque},
     {"lists", 8, WITH_LISTS, run_lists},
     {"norms", 12, WITH_LISTS, run_norms},
     {"mixed_precision", 20, WITH_CUDA, run_mixed_precision},

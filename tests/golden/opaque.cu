@@ -73,6 +73,25 @@ template <class P> TC_FN void TC_N(store)(P *p, const P &v) {
     if (sizeof(P) < 8) *p = v;
 }
 
+TC_FN void TC_N(copy_async16)(void *to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+TC_FN void TC_N(copy_async8)(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+TC_FN void TC_N(copy_async4)(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+}
+
+template <class P> TC_FN void TC_N(copy_async)(P *to, const P *from) {
+    for (int i = 0; i < (int)sizeof(P) / 16; i++)
+        TC_N(copy_async16)((char *)to + 16 * i, (const char *)from + 16 * i);
+    if (sizeof(P) == 8) TC_N(copy_async8)(to, from);
+    if (sizeof(P) == 4) TC_N(copy_async4)(to, from);
+}
+
 TC_FN tc_i64 TC_N(check)(tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {
     const tc_i64 w = v < 0 ? (tc_i64)((tc_u64)v + (tc_u64)limit) : v;
     if ((tc_u64)w < (tc_u64)limit) return w;
@@ -81,6 +100,12 @@ TC_FN tc_i64 TC_N(check)(tc_state *a, tc_i64 v, tc_i64 limit, tc_i64 site) {
     a->flag[0] = site + 1;
     a->failed = 1;
     return w < 0 || limit <= 0 ? 0 : limit - 1;
+}
+
+TC_FN void TC_N(copy_commit)() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+template <int N> TC_FN void TC_N(copy_wait)() {
+    asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory");
 }
 
 template <class T> struct TC_N(sums) {
@@ -660,6 +685,12 @@ TC_FN void TC_N(scatter_take)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
     }
 }
 
+template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {
+    for (tc_i64 i = (tc_i64)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (tc_i64)gridDim.x * blockDim.x)
+        y[i] = x[i];
+}
+
 TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n,
                              tc_i64 key) {
     while (begin < n) {
@@ -716,6 +747,238 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
             if (in) y[r * n + c] = (T)sum;
         }
     }
+}
+
+template <int EACH, class F>
+TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *count, TC_N(pair)<unsigned> *pairs) {
+    enum : int { THREADS = 1024, OWN = 64, LANES = THREADS / OWN };
+    __shared__ unsigned before[THREADS + 1];
+    __shared__ int owned[OWN];
+    const int x = threadIdx.x, first = blockIdx.x * OWN, own = x / LANES, lane = x % LANES;
+    if (first >= m) return;
+    int k[EACH];
+    unsigned same[EACH];
+#pragma unroll
+    for (int u = 0; u < EACH; u++) {
+        const int i = x + u * THREADS;
+        k[u] = i < m ? (int)key(0, i) : -1;
+        if (i >= first && i < first + OWN) owned[i - first] = k[u];
+        same[u] = __match_any_sync(~0u, k[u]);
+        if (same[u] & ((1u << x % 32) - 1)) same[u] = 0;
+    }
+    __syncthreads();
+    const int mine = owned[own];
+    unsigned rank = 0, below = 0;
+#pragma unroll
+    for (int j = lane; j < OWN; j += LANES) rank += j < own && owned[j] == mine;
+#pragma unroll 1
+    for (int base = 0; base < n; base += window) {
+        const unsigned size = (unsigned)(n - base < window ? n - base : window), at = (unsigned)(mine - base);
+        const int words = (int)(size + 1) / 2, each = (words + THREADS - 1) / THREADS | 1;
+        __syncthreads();
+        for (int i = x; i < words; i += THREADS) count[i] = 0;
+#pragma unroll 1
+        for (int later = 0; later < 2; later++) {
+            __syncthreads();
+#pragma unroll
+            for (int u = 0; u < EACH; u++) {
+                const unsigned w = (unsigned)(k[u] - base);
+                if (same[u] && w < size && (x + u * THREADS >= first) == later)
+                    atomicAdd(&count[w / 2], (unsigned)__popc(same[u]) << w % 2 * 16);
+            }
+            __syncthreads();
+            if (!later && lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;
+        }
+        unsigned sum = 0;
+#pragma unroll 8
+        for (int i = x * each; i < (x + 1) * each; i++) {
+            const unsigned two = i < words ? count[i] : 0;
+            sum += (two & 65535) + (two >> 16);
+        }
+        const unsigned place = TC_N(scan_block)<THREADS>(sum);
+        before[x] = place;
+        if (x == THREADS - 1) before[THREADS] = place + sum;
+        __syncthreads();
+        if (at < size) {
+            const int word = (int)at / 2, thread = word / each;
+            if (lane == 0) rank += below + before[thread] + (at % 2 ? count[word] & 65535 : 0);
+            for (int i = thread * each + lane; i < word; i += LANES) rank += (count[i] & 65535) + (count[i] >> 16);
+        }
+        below += before[THREADS];
+    }
+    for (int o = LANES / 2; o; o /= 2) rank += __shfl_xor_sync(~0u, rank, o);
+    if (lane == 0 && mine >= 0) pairs[rank] = {(unsigned)mine, (unsigned)(first + own)};
+}
+
+template <class T, int COLUMNS> struct TC_N(run_ring) {
+    enum : int { DEEP = 3, ROWS = 128, LOOKS = 8, AHEAD = 3 };
+    struct __align__(16) chunk {
+        T row[ROWS][COLUMNS], old[ROWS][COLUMNS];
+        unsigned key[ROWS];
+        unsigned owned[ROWS / 32], heads[ROWS / 32];
+    };
+    chunk at[DEEP];
+    TC_N(pair)<unsigned> look[LOOKS * ROWS];
+};
+
+template <class T, int BYTES> TC_FN void TC_N(copy_piece)(T *to, const T *from) {
+    if (BYTES < 4) *to = *from;
+    else TC_N(copy_async)((tc_pack<T, BYTES / (int)sizeof(T)> *)to, (const tc_pack<T, BYTES / (int)sizeof(T)> *)from);
+}
+
+TC_FN int TC_N(runs_meet)(int on) { return __syncthreads_or(on); }
+
+template <class T, int COLUMNS, int PIECE>
+TC_FN void TC_N(bring_rows)(T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from, unsigned bytes) {
+    enum : int { LANES = COLUMNS * (int)sizeof(T) / PIECE, ROWS = 32 / LANES, STEPS = 32 / ROWS };
+    const int its = threadIdx.x % 32 / LANES, piece = threadIdx.x % LANES * (PIECE / (int)sizeof(T));
+    unsigned at[STEPS];
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) at[k] = __shfl_sync(~0u, row, k * ROWS + its);
+#pragma unroll
+    for (int k = 0; k < STEPS; k++)
+        if (wanted >> (k * ROWS + its) & 1)
+            TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], (const T *)((const char *)(from + piece) + (tc_u64)at[k] * bytes));
+}
+
+template <class R> TC_FN TC_N(pair)<unsigned> &TC_N(looked)(R &ring, int place, int begin) {
+    return ring.look[(place - begin) % (R::LOOKS * R::ROWS)];
+}
+
+template <class R> TC_FN void TC_N(look_ahead)(R &ring, const TC_N(pair)<unsigned> *pairs, int chunk, int begin, int n) {
+#pragma unroll
+    for (int u = 0; u < R::ROWS / 2; u += 32) {
+        const int place = chunk + threadIdx.x / 32 * (R::ROWS / 2) + u + threadIdx.x % 32;
+        TC_N(pair)<unsigned> &to = TC_N(looked)(ring, place, begin);
+        if (place < n) TC_N(copy_async8)(&to, &pairs[place]);
+        else to = {~0u, 0};
+    }
+}
+
+template <class T, int COLUMNS, int PIECE>
+TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc_i64 left, int n, int begin, int end,
+                           unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {
+    typedef TC_N(run_ring)<T, COLUMNS> R;
+    enum : int { HALF = R::ROWS / 2, LANES = COLUMNS * (int)sizeof(T) / PIECE };
+    const int lane = threadIdx.x % 32, half = threadIdx.x / 32 * HALF;
+    const bool in = threadIdx.x % LANES * (PIECE / (int)sizeof(T)) < left;
+    int p = begin;
+    bool more = true;
+    const auto ask = [&](int slot) {
+        auto &to = ring.at[slot];
+        TC_N(pair)<unsigned> own[HALF / 32];
+        unsigned owned[HALF / 32], heads[HALF / 32];
+#pragma unroll
+        for (int u = 0; u < HALF / 32; u++) {
+            const int place = p + half + 32 * u + lane;
+            own[u] = TC_N(looked)(ring, place, begin);
+            const unsigned before = place > begin ? TC_N(looked)(ring, place - 1, begin).key : prior;
+            const bool is = more && place < n && own[u].key != prior && (place < end || own[u].key == last);
+            owned[u] = __ballot_sync(~0u, is), heads[u] = __ballot_sync(~0u, is && before != own[u].key);
+            to.key[half + 32 * u + lane] = own[u].key;
+            if (lane == 0) to.owned[half / 32 + u] = owned[u], to.heads[half / 32 + u] = heads[u];
+        }
+        TC_N(look_ahead)(ring, pairs, p + R::AHEAD * R::ROWS, begin, n);
+        p += R::ROWS;
+        more = more && p < n && (p < end || TC_N(looked)(ring, p, begin).key == last);
+#pragma unroll
+        for (int u = 0; u < HALF / 32; u++) {
+            TC_N(bring_rows)<T, COLUMNS, PIECE>(to.row + half + 32 * u, own[u].at, in ? owned[u] : 0, src, bytes);
+            if (heads[u]) TC_N(bring_rows)<T, COLUMNS, PIECE>(to.old + half + 32 * u, own[u].key, in ? heads[u] : 0, y, bytes);
+        }
+        TC_N(copy_commit)();
+        return (owned[0] | owned[HALF / 32 - 1]) != 0;
+    };
+    TC_N(copy_wait)<0>();
+    TC_N(runs_meet)(1);
+    int before = ask(0), slot = 1, on;
+#pragma unroll 1
+    do {
+        const int next = ask(slot);
+        TC_N(copy_wait)<1>();
+        on = TC_N(runs_meet)(before || next || more);
+        before = next, slot = slot + 1 < R::DEEP ? slot + 1 : 0;
+    } while (on);
+}
+
+template <class S, int V, class T, int COLUMNS> TC_FN void TC_N(add_run_rows)(S (&sum)[V], const T (*row)[COLUMNS], int mine) {
+    typedef tc_pack<T, V> pack;
+#pragma unroll
+    for (int h = 0; h < 32; h += 16) {
+        pack v[16];
+#pragma unroll
+        for (int l = 0; l < 16; l++) v[l] = *(const pack *)&row[h + l][mine];
+#pragma unroll
+        for (int l = 0; l < 16; l++)
+            for (int e = 0; e < V; e++) sum[e] = sum[e] + v[l].at[e];
+    }
+}
+
+template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN>
+TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared) {
+    typedef tc_pack<T, V> pack;
+    typedef TC_N(run_ring)<T, COLUMNS> R;
+    R &ring = *(R *)shared;
+    const int lane = threadIdx.x % 32, n = (int)m, parts = (int)((columns + COLUMNS - 1) / COLUMNS);
+    const int begin = blockIdx.x / parts * SPAN, end = begin + SPAN < n ? begin + SPAN : n;
+    const tc_i64 column = (tc_i64)(blockIdx.x % parts) * COLUMNS;
+    if (begin >= n) return;
+    for (int k = 0; k < R::AHEAD && threadIdx.x < 64; k++)
+        TC_N(look_ahead)(ring, pairs, begin + k * R::ROWS, begin, n);
+    TC_N(copy_commit)();
+    const unsigned prior = begin ? pairs[begin - 1].key : ~0u, last = pairs[end - 1].key;
+    if (prior == last) return;
+    if (threadIdx.x < 64) {
+        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, (unsigned)(columns * sizeof(T)), columns - column, n, begin, end, prior, last,
+                                            src + column, pairs, y + column);
+        return;
+    }
+    const bool in = lane * V < COLUMNS && column + lane * V < columns;
+    const int mine = lane * V < COLUMNS ? lane * V : 0;
+    S sum[V] = {};
+    T *const own = y + column + mine, *to = own;
+    bool goes = false;
+    const auto leave = [&]() {
+        pack v;
+        for (int e = 0; e < V; e++) v.at[e] = (T)sum[e];
+        *(pack *)to = v;
+    };
+    TC_N(runs_meet)(1);
+#pragma unroll 1
+    for (int slot = 0; TC_N(runs_meet)(0); slot = slot + 1 < R::DEEP ? slot + 1 : 0) {
+        const auto &chunk = ring.at[slot];
+#pragma unroll 1
+        for (int w = 0; w < R::ROWS / 32; w++) {
+            const unsigned owned = chunk.owned[w], heads = chunk.heads[w];
+            if (owned == ~0u && !heads) {
+                TC_N(add_run_rows)<S, V>(sum, chunk.row + 32 * w, mine);
+                continue;
+            }
+#pragma unroll
+            for (int h = 0; h < 32; h += 8) {
+                if (!(owned >> h & 255)) continue;
+                pack v[8], o[8];
+                unsigned key[8];
+#pragma unroll
+                for (int l = 0; l < 8; l++) {
+                    const int row = 32 * w + h + l;
+                    v[l] = *(const pack *)&chunk.row[row][mine], o[l] = *(const pack *)&chunk.old[row][mine];
+                    key[l] = chunk.key[row];
+                }
+#pragma unroll
+                for (int l = 0; l < 8; l++) {
+                    const bool starts = heads >> (h + l) & 1, is = owned >> (h + l) & 1;
+                    if (starts && goes) leave();
+                    goes = starts ? in : goes, to = starts ? own + (tc_i64)key[l] * columns : to;
+                    for (int e = 0; e < V; e++) {
+                        const S from = starts ? (S)o[l].at[e] : sum[e], next = from + v[l].at[e];
+                        sum[e] = is ? next : from;
+                    }
+                }
+            }
+        }
+    }
+    if (goes) leave();
 }
 
 // kernel0: 0 element-wise ops over one space, 1 result
@@ -958,7 +1221,7 @@ kernel6(tc_i64 *__restrict__ out0, const float *__restrict__ in0, const tc_kargs
 //           for l in 0..4  bind=vector
 //             axis c = 4*i + l in 0..20
 //             %8 = load in0[c]        i64 col
-//             %9 = check %8 limit=50000 site=10  i64 col
+//             %9 = check %8 limit=50000 site=11  i64 col
 //             %10 = load in1[50000*(c/10) + %9]  f32 col
 //             store out0[c] %10
 //           end
@@ -982,7 +1245,7 @@ kernel7(const tc_i64 *__restrict__ in0, const float *__restrict__ in1, float *__
         for (int l = 0; l < 4; l++) {
             const int c = 4 * i + l;
             const tc_i64 t8 = v8.at[l];
-            const tc_i64 t9 = tc_check(a.state, t8, 50000, 10);
+            const tc_i64 t9 = tc_check(a.state, t8, 50000, 11);
             const float t10 = in1[(int)t9 + 50000 * (c / 10)];
             o11.at[l] = t10;
         }
@@ -1067,4 +1330,39 @@ kernel10_1(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64
     tc_pair<unsigned> *const pairs = (tc_pair<unsigned> *)work;
     const auto part = [=](tc_i64 r) -> tc_i64 { return r; };
     tc_scatter_sum<float, float, 8>(rows, n, m, (const float *)in0, (const float *)in2, part, pairs, (float *)out0);
+}
+
+// kernel11: row_add along rows, 3 launches
+// rows 4, columns 96
+//   out0  f32[384]
+//   in0  f32[384]
+//   in1  i64[6]
+//   in2  f32[576]
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+kernel11(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, unsigned char *work, const tc_kargs<1> a) {
+    const tc_i64 rows = 96;
+    const tc_i64 n = 4;
+    tc_copy((const float *)in0, (float *)out0, rows * n);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+kernel11_1(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, unsigned char *work, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_begin();
+    const tc_i64 n = 4;
+    const tc_i64 m = 6;
+    const auto key = [=](tc_i64 r, tc_i64 i) { return (unsigned)tc_check(a.state, in1[r * m + i], n, 5); };
+    tc_pair<unsigned> *const pairs = (tc_pair<unsigned> *)work;
+    tc_rank_indices<1>(m, n, 4, key, (unsigned *)shared, pairs);
+}
+
+extern "C" __global__ void __launch_bounds__(96, 2)
+kernel11_2(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, unsigned char *work, const tc_kargs<1> a) {
+    extern __shared__ __align__(16) char shared[];
+    tc_begin();
+    const tc_i64 rows = 96;
+    const tc_i64 m = 6;
+    tc_pair<unsigned> *const pairs = (tc_pair<unsigned> *)work;
+    tc_add_runs<float, float, 1, 32, 16, 768>(rows, m, (const float *)in2, pairs, (float *)out0, shared);
 }
