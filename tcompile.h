@@ -3339,7 +3339,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4a4cad23b9b6a5acu
+#define TC__BUILD_ID 0x6e9092b1967c0649u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)

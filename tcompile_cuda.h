@@ -12722,7 +12722,8 @@ else if(q.op==TC_OP_SCATTER)
 tc__plan_scatter(x,&q);
 else if(q.op==TC_OP_ROW_ADD)
 tc__plan_row_add(x,&q,
-g->target.room?(int64_t)g->target.room:TC__DEVICE_ROW_BYTES);
+g->target.room?(int64_t)g->target.room
+:(int64_t)TC__DEVICE_ROW_BYTES);
 else
 tc__plan_scatter_sum(x,&q);
 return q;
@@ -13457,6 +13458,15 @@ tc__put_let(p,n,copy);
 tc__put_value(p,n->in[0],copy);
 tc__put(p->out,";\n");
 }
+static void tc__cuda_reads(tc__printer*p){
+for(size_t i=0;i<p->g->buffer.count;i++){
+const tc__kbuf*b=&p->g->buffer.at[i];
+if(!tc__is_memory(b)||b->written)continue;
+tc__put(p->out,"tc_reads(");
+tc__put_buffer(p,(int64_t)i);
+tc__put(p->out,tc__cuda_is_checked(p->g,(int64_t)i)?"_memory), ":"), ");
+}
+}
 // ---- gen/cuda_print/kept.c
 static int tc__cuda_is_kept(const tc__printer*p,int64_t b){
 return b<64&&(int)(p->kept>>b&1);
@@ -14172,6 +14182,7 @@ tc__put(out,"extern __shared__ __align__(16) char shared[];\n");
 }
 if(q->grids.at[i].early||(i+1<q->count&&q->grids.at[i+1].early)){
 tc__line(p);
+tc__cuda_reads(p);
 tc__put(out,"tc_begin();\n");
 }
 tc__put_opaque_names(p,q,&body);
@@ -15449,13 +15460,7 @@ tc__cuda_args(p);
 }
 static void tc__cuda_begin(tc__printer*p){
 tc__line(p);
-for(size_t i=0;i<p->g->buffer.count&&!p->g->shape.list;i++){
-const tc__kbuf*b=&p->g->buffer.at[i];
-if(!tc__is_memory(b)||b->written)continue;
-tc__put(p->out,"tc_reads(");
-tc__put_buffer(p,(int64_t)i);
-tc__put(p->out,tc__cuda_is_checked(p->g,(int64_t)i)?"_memory), ":"), ");
-}
+if(!p->g->shape.list)tc__cuda_reads(p);
 if(tc__device_is_beside(p->g))
 tc__put(p->out,"tc_begin_beside(a.size[%d]);\n",tc__cuda_sizes(p->g));
 else

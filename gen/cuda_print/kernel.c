@@ -148,16 +148,10 @@ static void tc__cuda_names(tc__printer *p, const tc__text *body) {
     tc__cuda_args(p);
 }
 
-// Waits for the launches before; reads nothing of what they may have written ahead of that.
+// Waits for the launches before.
 static void tc__cuda_begin(tc__printer *p) {
     tc__line(p);
-    for (size_t i = 0; i < p->g->buffer.count && !p->g->shape.list; i++) {
-        const tc__kbuf *b = &p->g->buffer.at[i];
-        if (!tc__is_memory(b) || b->written) continue;
-        tc__put(p->out, "tc_reads(");
-        tc__put_buffer(p, (int64_t)i);
-        tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");
-    }
+    if (!p->g->shape.list) tc__cuda_reads(p);
     if (tc__device_is_beside(p->g))
         tc__put(p->out, "tc_begin_beside(a.size[%d]);\n", tc__cuda_sizes(p->g));
     else

@@ -375,6 +375,7 @@ static void tc__put_opaque_kernel(tc__printer *p, const tc__opaque_plan *q, int 
     }
     if (q->grids.at[i].early || (i + 1 < q->count && q->grids.at[i + 1].early)) {
         tc__line(p);
+        tc__cuda_reads(p);
         tc__put(out, "tc_begin();\n");
     }
     tc__put_opaque_names(p, q, &body);

@@ -397,7 +397,8 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
         tc__plan_scatter(x, &q);
     else if (q.op == TC_OP_ROW_ADD)
         tc__plan_row_add(x, &q,
-                         g->target.room ? (int64_t)g->target.room : TC__DEVICE_ROW_BYTES);
+                         g->target.room ? (int64_t)g->target.room
+                                        : (int64_t)TC__DEVICE_ROW_BYTES);
     else
         tc__plan_scatter_sum(x, &q);
     return q;

@@ -153,3 +153,14 @@ static void tc__cuda_cast_node(tc__printer *p, const tc__node *n, int copy) {
     tc__put_value(p, n->in[0], copy);
     tc__put(p->out, ";\n");
 }
+
+// `tc_reads(in0), tc_reads(in1), ` before a kernel waits: nothing is read of them ahead of that.
+static void tc__cuda_reads(tc__printer *p) {
+    for (size_t i = 0; i < p->g->buffer.count; i++) {
+        const tc__kbuf *b = &p->g->buffer.at[i];
+        if (!tc__is_memory(b) || b->written) continue;
+        tc__put(p->out, "tc_reads(");
+        tc__put_buffer(p, (int64_t)i);
+        tc__put(p->out, tc__cuda_is_checked(p->g, (int64_t)i) ? "_memory), " : "), ");
+    }
+}

@@ -98,9 +98,9 @@ static void check_library(const char *const *name, size_t count, const char *arc
 // Whole, whatever kernels use of it; a file that is new has to be named here.
 TEST(library) {
     static const char *const head[] = {
-        "types", "check",        "memory", "shared", "halves",  "index", "math",   "trig",
-        "fast",  "list",         "random", "divide", "product", "tiles", "mapped", "held",
-        "chain", "mapped_chain", "decode", "skinny", "scan",    "sort",  "scatter"};
+        "types", "check",        "memory", "shared", "halves",  "index", "math",    "trig",
+        "fast",  "list",         "random", "divide", "product", "tiles", "mapped",  "held",
+        "chain", "mapped_chain", "decode", "skinny", "scan",    "sort",  "scatter", "runs"};
     static const char *const spread[] = {"spread"};
     static const char *const archs[] = {"sm_80", "sm_89", "sm_90a"};
     size_t count = sizeof head / sizeof *head, files = 0;

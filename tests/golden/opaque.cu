@@ -1349,7 +1349,7 @@ kernel11(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *
 extern "C" __global__ void __launch_bounds__(1024, 1)
 kernel11_1(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, unsigned char *work, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     const tc_i64 n = 4;
     const tc_i64 m = 6;
     const auto key = [=](tc_i64 r, tc_i64 i) { return (unsigned)tc_check(a.state, in1[r * m + i], n, 5); };
@@ -1360,7 +1360,7 @@ kernel11_1(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64
 extern "C" __global__ void __launch_bounds__(96, 2)
 kernel11_2(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64 *__restrict__ in1, const float *__restrict__ in2, unsigned char *work, const tc_kargs<1> a) {
     extern __shared__ __align__(16) char shared[];
-    tc_begin();
+    tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     const tc_i64 rows = 96;
     const tc_i64 m = 6;
     tc_pair<unsigned> *const pairs = (tc_pair<unsigned> *)work;
