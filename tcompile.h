@@ -1539,7 +1539,7 @@ TCDEF tc_tensor tc_fmod_at(tc_tensor a, tc_tensor b, const char *file, int line)
 // Power a ** b.
 TCDEF tc_tensor tc_pow_at(tc_tensor a, tc_tensor b, const char *file, int line);
 
-// Angle of the point (b, a) in radians.
+// Angle of the point (b, a) in radians; its slopes at (0, 0) are 0.
 TCDEF tc_tensor tc_atan2_at(tc_tensor a, tc_tensor b, const char *file, int line);
 
 // Larger of a and b; NaN wins.
@@ -1754,7 +1754,8 @@ TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line);
 #define tc_trace_begin_with(...) tc_trace_begin_at(__VA_ARGS__, TC__SITE)
 
 // Programs get size `dim` of t at run time from the first one on, while it is within [min, max]
-// (0, 0: any size). TC_E_ARG: the size of t is not in there; t is a result of a region that nobody
+// (0, 0: any size). A number that C code makes of a size, as the count of a mean is, becomes one of run time where it is
+// first another: then a second program is made, which all sizes have from there on. TC_E_ARG: the size of t is not in there; t is a result of a region that nobody
 // kept. To be said before t is first used.
 TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
                                    const char *file, int line);
@@ -2063,8 +2064,8 @@ struct tc_options {
 // computed again. The choice is the same in every run, and for any number of threads; sizes at run time are those
 // of the visit that the program is made in. The last block and the ends of the others are kept in any case, so a budget may
 // be out of reach. Custom ops in blocks run twice. What is in a loop (tc_scan) is not chosen; what stands around it is.
-// Gradients have the same bits; of halves, which are rounded where they are stored, and more or less of them is, under
-// option round_each_op alone. The summary of tc_explain says where a budget is not met.
+// On the CPU gradients have the same bits; of halves, which are rounded where they are stored, and more or less of them is,
+// under option round_each_op alone. The summary of tc_explain says where a budget is not met.
 // As torch._functorch.config.activation_memory_budget, in percent, but of all intermediates.
 
 TCDEF tc_options tc_options_default(void);
@@ -2599,7 +2600,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // of its own: what is computed from it is not derived by what it shows. An op that rounds to
 // integers, compares or sorts indices passes nothing on; floor, sign and the like pass 0 on, as PyTorch has it.
 // relu at 0 has the slope 0, abs at 0 too; equal operands of maximum and minimum get half each; all that equal
-// amax or amin share.
+// amax or amin share; clamp and what is compared with a number (maximum_s, minimum_s) have the slope 1 at the bound.
 //
 //     tc_trace_begin(tc, "step");
 //     tc_tensor loss = tc_cross_entropy(tc_linear(x, w, b), target), wrt[2] = {w, b}, g[2];
@@ -2614,7 +2615,7 @@ TCDEF tc_status tc_host_call_at(tc_ctx *tc, tc_host_fn fn, void *user, const tc_
 // be wrt, or overlap it.
 TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
                            const char *file, int line);
-// The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
+// The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes and dtype of y.
 TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
                           tc_tensor *out, const char *file, int line);
 // *out = what y changes by when wrt[i] change by t[i]: the Jacobian times t, of the sizes of y. Forward mode, at the
@@ -2626,8 +2627,9 @@ TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t,
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // Computes out[0..n_out) from in[0..n_in) by `body`, now, like any code; but what it computes between is not kept for
-// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same bits
-// (halves, which are rounded where they are stored, under option round_each_op). So of a deep network's layers, each in
+// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and on the CPU have the
+// same bits (halves, which are rounded where they are stored, under option round_each_op); on a GPU sums of what is
+// computed again may be in another order, as kernels are others. So of a deep network's layers, each in
 // a checkpoint, one at a time has its values in memory (torch.utils.checkpoint). They nest. tc_jvp keeps values as
 // ever. Custom ops in it run twice, random numbers are the same. Gradients of gradients may add up in another order
 // where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of
@@ -3339,7 +3341,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x6e9092b1967c0649u
+#define TC__BUILD_ID 0xd26b7d704e5e4e0eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -20659,18 +20661,30 @@ break;
 }
 case TC_OP_ATAN2:{
 tc__node*t0=tc__d2(d,TC_OP_MUL,g,b);
-tc__node*t1=tc__d2(d,TC_OP_MUL,a,a);
-tc__node*t2=tc__d2(d,TC_OP_MUL,b,b);
-tc__node*t3=tc__d2(d,TC_OP_ADD,t1,t2);
-tc__node*t4=tc__d2(d,TC_OP_DIV,t0,t3);
-tc__d_give(d,a,t4);
-tc__node*t5=tc__d2(d,TC_OP_MUL,g,a);
+tc__node*t1=tc__d2_s(d,TC_OP_EQ,a,0);
+tc__node*t2=tc__d2_s(d,TC_OP_EQ,b,0);
+tc__node*t3=tc__d2(d,TC_OP_LOGICAL_AND,t1,t2);
+tc__node*t4=tc__d_zeros(d,g);
+tc__node*t5=tc__d2_s(d,TC_OP_ADD,t4,1);
 tc__node*t6=tc__d2(d,TC_OP_MUL,a,a);
 tc__node*t7=tc__d2(d,TC_OP_MUL,b,b);
 tc__node*t8=tc__d2(d,TC_OP_ADD,t6,t7);
-tc__node*t9=tc__d2(d,TC_OP_DIV,t5,t8);
-tc__node*t10=tc__d1(d,TC_OP_NEG,t9);
-tc__d_give(d,b,t10);
+tc__node*t9=tc__d3(d,TC_OP_WHERE,t3,t5,t8);
+tc__node*t10=tc__d2(d,TC_OP_DIV,t0,t9);
+tc__d_give(d,a,t10);
+tc__node*t11=tc__d2(d,TC_OP_MUL,g,a);
+tc__node*t12=tc__d2_s(d,TC_OP_EQ,a,0);
+tc__node*t13=tc__d2_s(d,TC_OP_EQ,b,0);
+tc__node*t14=tc__d2(d,TC_OP_LOGICAL_AND,t12,t13);
+tc__node*t15=tc__d_zeros(d,g);
+tc__node*t16=tc__d2_s(d,TC_OP_ADD,t15,1);
+tc__node*t17=tc__d2(d,TC_OP_MUL,a,a);
+tc__node*t18=tc__d2(d,TC_OP_MUL,b,b);
+tc__node*t19=tc__d2(d,TC_OP_ADD,t17,t18);
+tc__node*t20=tc__d3(d,TC_OP_WHERE,t14,t16,t19);
+tc__node*t21=tc__d2(d,TC_OP_DIV,t11,t20);
+tc__node*t22=tc__d1(d,TC_OP_NEG,t21);
+tc__d_give(d,b,t22);
 break;
 }
 case TC_OP_MAXIMUM:{
@@ -57084,7 +57098,8 @@ const tc__node*op=NULL;
 for(size_t i=0;i<p->graph.node.count;i++){
 const tc__node*n=p->graph.node.at[i];
 if(tc__takes_index(n)&&n->in[1]==p->flag[0]-1&&
-(!op||tc__index_limit(p,n)==p->flag[2]))
+(!op||
+(tc__index_limit(p,op)!=p->flag[2]&&tc__index_limit(p,n)==p->flag[2])))
 op=n;
 }
 char who[200]="index";

@@ -4426,13 +4426,26 @@ static const char*const tc__text_cuda_scatter[]={
 };
 // ---- gen/out/text_cuda_runs.inc
 static const char*const tc__text_cuda_runs[]={
+"// fn: count_indices",
+"template <int EACH>",
+"TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], const unsigned (&same)[EACH], int base, unsigned size,",
+"                              int first, int behind) {",
+"#pragma unroll",
+"    for (int u = 0; u < EACH; u++) {",
+"        const unsigned w = (unsigned)(k[u] - base);",
+"        if (same[u] && w < size && (threadIdx.x + u * blockDim.x >= (unsigned)first) == (unsigned)behind)",
+"            atomicAdd(&count[w / 2], (unsigned)__popc(same[u]) << w % 2 * 16);",
+"    }",
+"}",
+"// fn: count_of",
+"TC_FN unsigned TC_N(count_of)(unsigned two) { return (two & 65535) + (two >> 16); }",
 "// fn: rank_indices",
 "template <int EACH, class F>",
 "TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *count, TC_N(pair)<unsigned> *pairs) {",
 "    enum : int { THREADS = 1024, OWN = 64, LANES = THREADS / OWN };",
 "    __shared__ unsigned before[THREADS + 1];",
 "    __shared__ int owned[OWN];",
-"    const int x = threadIdx.x, first = blockIdx.x * OWN, own = x / LANES, lane = x % LANES;",
+"    const int x = threadIdx.x, first = blockIdx.x * OWN, place = x / LANES, lane = x % LANES;",
 "    if (first >= m) return;",
 "    int k[EACH];",
 "    unsigned same[EACH];",
@@ -4445,51 +4458,41 @@ static const char*const tc__text_cuda_runs[]={
 "        if (same[u] & ((1u << x % 32) - 1)) same[u] = 0;",
 "    }",
 "    __syncthreads();",
-"    const int mine = owned[own];",
+"    const int own = owned[place];",
 "    unsigned rank = 0, below = 0;",
 "#pragma unroll",
-"    for (int j = lane; j < OWN; j += LANES) rank += j < own && owned[j] == mine;",
+"    for (int j = lane; j < OWN; j += LANES) rank += j < place && owned[j] == own;",
 "#pragma unroll 1",
 "    for (int base = 0; base < n; base += window) {",
-"        const unsigned size = (unsigned)(n - base < window \? n - base : window), at = (unsigned)(mine - base);",
+"        const unsigned size = (unsigned)(n - base < window \? n - base : window), at = (unsigned)(own - base);",
 "        const int words = (int)(size + 1) / 2, each = (words + THREADS - 1) / THREADS | 1;",
 "        __syncthreads();",
 "        for (int i = x; i < words; i += THREADS) count[i] = 0;",
-"#pragma unroll 1",
-"        for (int later = 0; later < 2; later++) {",
-"            __syncthreads();",
-"#pragma unroll",
-"            for (int u = 0; u < EACH; u++) {",
-"                const unsigned w = (unsigned)(k[u] - base);",
-"                if (same[u] && w < size && (x + u * THREADS >= first) == later)",
-"                    atomicAdd(&count[w / 2], (unsigned)__popc(same[u]) << w % 2 * 16);",
-"            }",
-"            __syncthreads();",
-"            if (!later && lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;",
-"        }",
+"        __syncthreads();",
+"        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 0);",
+"        __syncthreads();",
+"        if (lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;",
+"        __syncthreads();",
+"        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 1);",
+"        __syncthreads();",
 "        unsigned sum = 0;",
 "#pragma unroll 8",
-"        for (int i = x * each; i < (x + 1) * each; i++) {",
-"            const unsigned two = i < words \? count[i] : 0;",
-"            sum += (two & 65535) + (two >> 16);",
-"        }",
-"        const unsigned place = TC_N(scan_block)<THREADS>(sum);",
-"        before[x] = place;",
-"        if (x == THREADS - 1) before[THREADS] = place + sum;",
+"        for (int i = x * each; i < (x + 1) * each; i++) sum += i < words \? TC_N(count_of)(count[i]) : 0;",
+"        const unsigned scanned = TC_N(scan_block)<THREADS>(sum);",
+"        before[x] = scanned;",
+"        if (x == THREADS - 1) before[THREADS] = scanned + sum;",
 "        __syncthreads();",
-"        if (at < size) {",
-"            const int word = (int)at / 2, thread = word / each;",
-"            if (lane == 0) rank += below + before[thread] + (at % 2 \? count[word] & 65535 : 0);",
-"            for (int i = thread * each + lane; i < word; i += LANES) rank += (count[i] & 65535) + (count[i] >> 16);",
-"        }",
+"        const int word = at < size \? (int)at / 2 : 0, thread = word / each;",
+"        if (lane == 0 && at < size) rank += below + before[thread] + (at % 2 \? count[word] & 65535 : 0);",
+"        for (int i = thread * each + lane; i < word; i += LANES) rank += TC_N(count_of)(count[i]);",
 "        below += before[THREADS];",
 "    }",
 "    for (int o = LANES / 2; o; o /= 2) rank += __shfl_xor_sync(~0u, rank, o);",
-"    if (lane == 0 && mine >= 0) pairs[rank] = {(unsigned)mine, (unsigned)(first + own)};",
+"    if (lane == 0 && own >= 0) pairs[rank] = {(unsigned)own, (unsigned)(first + place)};",
 "}",
 "// fn: run_ring",
 "template <class T, int COLUMNS> struct TC_N(run_ring) {",
-"    enum : int { DEEP = 3, ROWS = 128, LOOKS = 8, AHEAD = 3 };",
+"    enum : int { DEEP = 3, ROWS = 128, LOOKS = 8, AHEAD = 3, THREADS = 96 };",
 "    struct __align__(16) chunk {",
 "        T row[ROWS][COLUMNS], old[ROWS][COLUMNS];",
 "        unsigned key[ROWS];",
@@ -4503,11 +4506,9 @@ static const char*const tc__text_cuda_runs[]={
 "    if (BYTES < 4) *to = *from;",
 "    else TC_N(copy_async)((tc_pack<T, BYTES / (int)sizeof(T)> *)to, (const tc_pack<T, BYTES / (int)sizeof(T)> *)from);",
 "}",
-"// fn: runs_meet",
-"TC_FN int TC_N(runs_meet)(int on) { return __syncthreads_or(on); }",
 "// fn: bring_rows",
 "template <class T, int COLUMNS, int PIECE>",
-"TC_FN void TC_N(bring_rows)(T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from, unsigned bytes) {",
+"TC_FN void TC_N(bring_rows)(T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from, tc_i64 bytes) {",
 "    enum : int { LANES = COLUMNS * (int)sizeof(T) / PIECE, ROWS = 32 / LANES, STEPS = 32 / ROWS };",
 "    const int its = threadIdx.x % 32 / LANES, piece = threadIdx.x % LANES * (PIECE / (int)sizeof(T));",
 "    unsigned at[STEPS];",
@@ -4516,7 +4517,7 @@ static const char*const tc__text_cuda_runs[]={
 "#pragma unroll",
 "    for (int k = 0; k < STEPS; k++)",
 "        if (wanted >> (k * ROWS + its) & 1)",
-"            TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], (const T *)((const char *)(from + piece) + (tc_u64)at[k] * bytes));",
+"            TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], (const T *)((const char *)(from + piece) + at[k] * bytes));",
 "}",
 "// fn: looked",
 "template <class R> TC_FN TC_N(pair)<unsigned> &TC_N(looked)(R &ring, int place, int begin) {",
@@ -4534,7 +4535,7 @@ static const char*const tc__text_cuda_runs[]={
 "}",
 "// fn: bring_runs",
 "template <class T, int COLUMNS, int PIECE>",
-"TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc_i64 left, int n, int begin, int end,",
+"TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, tc_i64 bytes, tc_i64 left, int n, int begin, int end,",
 "                           unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {",
 "    typedef TC_N(run_ring)<T, COLUMNS> R;",
 "    enum : int { HALF = R::ROWS / 2, LANES = COLUMNS * (int)sizeof(T) / PIECE };",
@@ -4568,15 +4569,16 @@ static const char*const tc__text_cuda_runs[]={
 "        return (owned[0] | owned[HALF / 32 - 1]) != 0;",
 "    };",
 "    TC_N(copy_wait)<0>();",
-"    TC_N(runs_meet)(1);",
+"    TC_N(bar_any)(1, R::THREADS, 1);",
 "    int before = ask(0), slot = 1, on;",
 "#pragma unroll 1",
 "    do {",
 "        const int next = ask(slot);",
 "        TC_N(copy_wait)<1>();",
-"        on = TC_N(runs_meet)(before || next || more);",
+"        on = TC_N(bar_any)(1, R::THREADS, before || next || more);",
 "        before = next, slot = slot + 1 < R::DEEP \? slot + 1 : 0;",
 "    } while (on);",
+"    TC_N(copy_wait)<0>();",
 "}",
 "// fn: add_run_rows",
 "template <class S, int V, class T, int COLUMNS> TC_FN void TC_N(add_run_rows)(S (&sum)[V], const T (*row)[COLUMNS], int mine) {",
@@ -4592,22 +4594,27 @@ static const char*const tc__text_cuda_runs[]={
 "    }",
 "}",
 "// fn: add_runs",
-"template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN>",
+"template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN, int BYTES>",
 "TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared) {",
 "    typedef tc_pack<T, V> pack;",
 "    typedef TC_N(run_ring)<T, COLUMNS> R;",
+"    static_assert(sizeof(R) == BYTES, \"what the launch asks for\");",
 "    R &ring = *(R *)shared;",
 "    const int lane = threadIdx.x % 32, n = (int)m, parts = (int)((columns + COLUMNS - 1) / COLUMNS);",
 "    const int begin = blockIdx.x / parts * SPAN, end = begin + SPAN < n \? begin + SPAN : n;",
 "    const tc_i64 column = (tc_i64)(blockIdx.x % parts) * COLUMNS;",
+"    if (m > 0x7fff0000) __trap();",
 "    if (begin >= n) return;",
 "    for (int k = 0; k < R::AHEAD && threadIdx.x < 64; k++)",
 "        TC_N(look_ahead)(ring, pairs, begin + k * R::ROWS, begin, n);",
 "    TC_N(copy_commit)();",
 "    const unsigned prior = begin \? pairs[begin - 1].key : ~0u, last = pairs[end - 1].key;",
-"    if (prior == last) return;",
+"    if (prior == last) {",
+"        TC_N(copy_wait)<0>();",
+"        return;",
+"    }",
 "    if (threadIdx.x < 64) {",
-"        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, (unsigned)(columns * sizeof(T)), columns - column, n, begin, end, prior, last,",
+"        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, columns * (tc_i64)sizeof(T), columns - column, n, begin, end, prior, last,",
 "                                            src + column, pairs, y + column);",
 "        return;",
 "    }",
@@ -4621,9 +4628,9 @@ static const char*const tc__text_cuda_runs[]={
 "        for (int e = 0; e < V; e++) v.at[e] = (T)sum[e];",
 "        *(pack *)to = v;",
 "    };",
-"    TC_N(runs_meet)(1);",
+"    TC_N(bar_any)(1, R::THREADS, 1);",
 "#pragma unroll 1",
-"    for (int slot = 0; TC_N(runs_meet)(0); slot = slot + 1 < R::DEEP \? slot + 1 : 0) {",
+"    for (int slot = 0; TC_N(bar_any)(1, R::THREADS, 0); slot = slot + 1 < R::DEEP \? slot + 1 : 0) {",
 "        const auto &chunk = ring.at[slot];",
 "#pragma unroll 1",
 "        for (int w = 0; w < R::ROWS / 32; w++) {",
@@ -7123,9 +7130,19 @@ return q;
 q.hold=TC__DEVICE_AGAIN,q.vectors=tc__device_vectors(rows,&q,TC__DEVICE_FLIGHT);
 return q;
 }
+static int tc__result_reads_rows(const tc__group*g){
+for(size_t i=g->shape.prologue;i<g->body.node.count;i++){
+const tc__node*n=g->body.node.at[i];
+if(n->op==TC_OP_LOAD&&n->level!=TC__AT_LEFT&&
+tc__buffer_of(g,n)->place==TC__BUF_MADE)
+return 1;
+}
+return 0;
+}
 static int tc__prologue_is_plain(const tc__group*g,const tc__product*product){
 tc__group rows=tc__prologue_of(g);
 tc__device_plan q=tc__prologue_plan(&rows,product);
+if(tc__result_reads_rows(g))return 0;
 if(q.sharing>32&&product->made>1)return 0;
 if(tc__device_has_shared_row(&rows))return 0;
 for(size_t i=0;i<rows.buffer.count;i++)
@@ -12442,6 +12459,7 @@ TC__SUM_ROWS=8,
 TC__RANK_THREADS=1024,
 TC__RANK_OWN=64,
 TC__RANK_MOST=16,
+TC__RANK_WINDOWS=8,
 TC__RANK_FILL=128,
 TC__RANK_FIXED=8192,
 TC__RUN_THREADS=96,
@@ -12616,12 +12634,15 @@ if(!tc__ix_is_const(n))return 4;
 while(digits<4&&(tc__ix_value(n)-1)>>8*digits)digits++;
 return digits;
 }
-static int64_t tc__run_ring(int64_t row){
+static int64_t tc__run_ring_of(int64_t row){
 return 3*(128*(2*row+4)+32)+8*128*8;
+}
+static int64_t tc__run_ring(const tc__opaque_plan*q){
+return tc__run_ring_of((int64_t)q->across*tc__dtypes[q->dtype].bytes);
 }
 static void tc__plan_add_runs(tc__ixpool*x,tc__opaque_plan*q,int64_t room){
 int bytes=(int)tc__dtypes[q->dtype].bytes,
-line=tc__run_ring(TC__RUN_BYTES)<=room?TC__RUN_BYTES:TC__RUN_BYTES/2;
+line=tc__run_ring_of(TC__RUN_BYTES)<=room?TC__RUN_BYTES:TC__RUN_BYTES/2;
 int64_t row=tc__ix_divisor(x,q->rows)*bytes;
 q->piece=row%16==0?16:row%8==0?8:row%4==0?4:bytes;
 q->width=bytes<4&&q->piece>=4?4/bytes:1;
@@ -12629,14 +12650,15 @@ q->across=line/bytes<32*q->width?line/bytes:32*q->width;
 tc__ix parts=tc__ix_ceil_div(x,q->rows,tc__ix_const(q->across)),
 spans=tc__ix_ceil_div(x,q->m,tc__ix_const(TC__RUN_SPAN));
 tc__opaque_add(q,TC__ADD_RUNS,TC__RUN_THREADS,tc__ix_mul(x,parts,spans))->shared=
-tc__ix_const(tc__run_ring((int64_t)q->across*bytes));
+tc__ix_const(tc__run_ring(q));
 }
-static int tc__are_ranked(const tc__ixpool*x,const tc__opaque_plan*q){
+static int64_t tc__rank_window(int64_t room){return(room-TC__RANK_FIXED)/4*2;}
+static int tc__are_ranked(const tc__ixpool*x,const tc__opaque_plan*q,int64_t room){
 return tc__ix_hi(x,q->m)<=TC__RANK_THREADS*TC__RANK_MOST&&
-tc__ix_hi(x,q->n)<=INT32_MAX;
+tc__ix_hi(x,q->n)<=TC__RANK_WINDOWS*tc__rank_window(room);
 }
 static void tc__plan_rank(tc__ixpool*x,tc__opaque_plan*q,int64_t room){
-int64_t most=tc__ix_hi(x,q->m),window=(room-TC__RANK_FIXED)/4*2;
+int64_t most=tc__ix_hi(x,q->m),window=tc__rank_window(room);
 if(tc__ix_hi(x,q->n)<window)window=(tc__ix_hi(x,q->n)+1)/2*2;
 q->each=(int)((most+TC__RANK_THREADS-1)/TC__RANK_THREADS);
 q->window=(int)window;
@@ -12661,7 +12683,7 @@ q->grids.workspace=tc__ix_scaled(x,tc__ix_mul(x,q->sorts,q->m),tc__pair_bytes(q)
 }
 static void tc__plan_row_add(tc__ixpool*x,tc__opaque_plan*q,int64_t room){
 q->sorts=tc__ix_const(1),q->keys=q->m;
-int ranked=tc__are_ranked(x,q);
+int ranked=tc__are_ranked(x,q,room);
 if(!ranked||!q->grids.over.count)
 tc__opaque_add_flat(x,q,TC__OPAQUE_COPY,tc__ix_mul(x,q->rows,q->n));
 if(ranked)
@@ -12669,7 +12691,8 @@ tc__plan_rank(x,q,room);
 else
 tc__plan_sort_indices(x,q);
 tc__plan_add_runs(x,q,room);
-q->grids.at[q->count-1].early=ranked;
+q->grids.at[q->count-1].early=
+ranked;
 if(!tc__ix_equals(q->grids.zeroed,0))tc__opaque_add_clear(x,q);
 }
 static void tc__plan_scatter_sum(tc__ixpool*x,tc__opaque_plan*q){
@@ -14071,7 +14094,8 @@ tc__put(p->out,"pairs, ");
 tc__put_elements(p,q,0);
 tc__put(p->out,");\n");
 }
-static void tc__put_copy_apart(tc__printer*p,const tc__opaque_plan*q){
+static void tc__put_opaque_copy(tc__printer*p,const tc__opaque_plan*q,int i){
+(void)i;
 tc__line(p);
 if(q->grids.over.count){
 tc__put(p->out,"if (");
@@ -14087,7 +14111,7 @@ tc__put_elements(p,q,0);
 tc__put(p->out,", rows * n);\n");
 }
 static void tc__put_rank_indices(tc__printer*p,const tc__opaque_plan*q,int i){
-if(!i)tc__put_copy_apart(p,q);
+if(!i)tc__put_opaque_copy(p,q,i);
 tc__put_key(p,q);
 tc__put_pairs(p,q);
 tc__line(p);
@@ -14100,17 +14124,13 @@ const char*type=tc__opaque_type(q->dtype);
 if(tc__sorts_by_digits(q))tc__put_sorter(p,q);
 tc__put_pairs(p,q);
 tc__line(p);
-tc__put(p->out,"tc_add_runs<%s, %s, %d, %d, %d, %d>(rows, m, ",type,
+tc__put(p->out,"tc_add_runs<%s, %s, %d, %d, %d, %d, %lld>(rows, m, ",type,
 tc__dtypes[q->dtype].bytes<4?"unsigned":type,q->width,q->across,
-q->piece,TC__RUN_SPAN);
+q->piece,TC__RUN_SPAN,(long long)tc__run_ring(q));
 tc__put_elements(p,q,3);
 tc__put(p->out,", pairs, ");
 tc__put_elements(p,q,0);
 tc__put(p->out,", shared);\n");
-}
-static void tc__put_opaque_copy(tc__printer*p,const tc__opaque_plan*q,int i){
-(void)i;
-tc__put_copy_apart(p,q);
 }
 static void tc__put_opaque_clear(tc__printer*p,const tc__opaque_plan*q,int i){
 (void)i;
@@ -14882,7 +14902,9 @@ tc__cuda_facts(p,n);
 }
 tc__put(p->out,one?") return;\n":")) return;\n");
 }
-enum{TC__STREAM_BYTES=64<<20};
+enum{
+TC__STREAM_BYTES=64<<20
+};
 static int tc__cuda_reads_once(const tc__printer*p,const tc__node*n){
 const tc__kbuf*from=&p->g->buffer.at[n->attr[TC__COPY_FROM]];
 return p->g->shape.kind==TC__REDUCTION&&tc__ix_equals(p->g->shape.rows,1)&&

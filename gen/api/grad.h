@@ -6,7 +6,7 @@
 // of its own: what is computed from it is not derived by what it shows. An op that rounds to
 // integers, compares or sorts indices passes nothing on; floor, sign and the like pass 0 on, as PyTorch has it.
 // relu at 0 has the slope 0, abs at 0 too; equal operands of maximum and minimum get half each; all that equal
-// amax or amin share.
+// amax or amin share; clamp and what is compared with a number (maximum_s, minimum_s) have the slope 1 at the bound.
 //
 //     tc_trace_begin(tc, "step");
 //     tc_tensor loss = tc_cross_entropy(tc_linear(x, w, b), target), wrt[2] = {w, b}, g[2];
@@ -21,7 +21,7 @@
 // be wrt, or overlap it.
 TCDEF tc_status tc_grad_at(tc_tensor loss, const tc_tensor *wrt, int n, tc_tensor *out,
                            const char *file, int line);
-// The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes of y.
+// The same of a y of any size, whose elements count v times: out[i] = sum(v * dy / dwrt[i]). v has the sizes and dtype of y.
 TCDEF tc_status tc_vjp_at(tc_tensor y, tc_tensor v, const tc_tensor *wrt, int n,
                           tc_tensor *out, const char *file, int line);
 // *out = what y changes by when wrt[i] change by t[i]: the Jacobian times t, of the sizes of y. Forward mode, at the
@@ -33,8 +33,9 @@ TCDEF tc_status tc_jvp_at(tc_tensor y, const tc_tensor *wrt, const tc_tensor *t,
 TCDEF tc_status tc_no_grad_begin_at(tc_ctx *tc, const char *file, int line);
 TCDEF tc_status tc_no_grad_end_at(tc_ctx *tc, const char *file, int line);
 // Computes out[0..n_out) from in[0..n_in) by `body`, now, like any code; but what it computes between is not kept for
-// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and have the same bits
-// (halves, which are rounded where they are stored, under option round_each_op). So of a deep network's layers, each in
+// gradients: they compute it again, from in[] and the tensors the body captures, which are kept, and on the CPU have the
+// same bits (halves, which are rounded where they are stored, under option round_each_op); on a GPU sums of what is
+// computed again may be in another order, as kernels are others. So of a deep network's layers, each in
 // a checkpoint, one at a time has its values in memory (torch.utils.checkpoint). They nest. tc_jvp keeps values as
 // ever. Custom ops in it run twice, random numbers are the same. Gradients of gradients may add up in another order
 // where several checkpoints use a weight. Without gradients, and outside of regions and functions, it is a call of

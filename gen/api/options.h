@@ -94,8 +94,8 @@ struct tc_options {
 // computed again. The choice is the same in every run, and for any number of threads; sizes at run time are those
 // of the visit that the program is made in. The last block and the ends of the others are kept in any case, so a budget may
 // be out of reach. Custom ops in blocks run twice. What is in a loop (tc_scan) is not chosen; what stands around it is.
-// Gradients have the same bits; of halves, which are rounded where they are stored, and more or less of them is, under
-// option round_each_op alone. The summary of tc_explain says where a budget is not met.
+// On the CPU gradients have the same bits; of halves, which are rounded where they are stored, and more or less of them is,
+// under option round_each_op alone. The summary of tc_explain says where a budget is not met.
 // As torch._functorch.config.activation_memory_budget, in percent, but of all intermediates.
 
 TCDEF tc_options tc_options_default(void);

@@ -1,19 +1,36 @@
 // Device functions of sums of whole rows by index, as an embedding's gradient is: what cuda_print/opaque.c calls. Where each index
 // belongs in order is counted; then a row is brought once, and what goes there is added in its order.
 
+// fn: count_indices
+// Adds those of a thread's indices of [base, base + size) that stand before place `first`, or behind: of equal ones of a warp, which
+// `same` tells, the first lane adds all. Two counts are a word.
+template <int EACH>
+TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], const unsigned (&same)[EACH], int base, unsigned size,
+                              int first, int behind) {
+#pragma unroll
+    for (int u = 0; u < EACH; u++) {
+        const unsigned w = (unsigned)(k[u] - base);
+        if (same[u] && w < size && (threadIdx.x + u * blockDim.x >= (unsigned)first) == (unsigned)behind)
+            atomicAdd(&count[w / 2], (unsigned)__popc(same[u]) << w % 2 * 16);
+    }
+}
+
+// fn: count_of
+TC_FN unsigned TC_N(count_of)(unsigned two) { return (two & 65535) + (two >> 16); }
+
 // fn: rank_indices
 // Puts m <= 1024 * EACH pairs of an index below n and its place in order: behind lesser ones, and equal ones that stand before it.
 // A block does that for OWN of them, and counts all for it; those before its own first, so that it sees them. `count`: of
-// `window` indices, an even number of them, two a word.
+// `window` indices, an even number of them.
 template <int EACH, class F>
 TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *count, TC_N(pair)<unsigned> *pairs) {
     enum : int { THREADS = 1024, OWN = 64, LANES = THREADS / OWN };
     __shared__ unsigned before[THREADS + 1]; // by thread: counted in the words of those before it
     __shared__ int owned[OWN];
-    const int x = threadIdx.x, first = blockIdx.x * OWN, own = x / LANES, lane = x % LANES;
+    const int x = threadIdx.x, first = blockIdx.x * OWN, place = x / LANES, lane = x % LANES;
     if (first >= m) return;
     int k[EACH];
-    unsigned same[EACH]; // lanes with the same index: the first of them counts all
+    unsigned same[EACH]; // lanes with the same index, in the first of them
 #pragma unroll
     for (int u = 0; u < EACH; u++) {
         const int i = x + u * THREADS;
@@ -23,54 +40,44 @@ TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *c
         if (same[u] & ((1u << x % 32) - 1)) same[u] = 0;
     }
     __syncthreads();
-    const int mine = owned[own];
+    const int own = owned[place];
     unsigned rank = 0, below = 0;
 #pragma unroll
-    for (int j = lane; j < OWN; j += LANES) rank += j < own && owned[j] == mine;
+    for (int j = lane; j < OWN; j += LANES) rank += j < place && owned[j] == own;
 #pragma unroll 1
     for (int base = 0; base < n; base += window) {
-        const unsigned size = (unsigned)(n - base < window ? n - base : window), at = (unsigned)(mine - base);
+        const unsigned size = (unsigned)(n - base < window ? n - base : window), at = (unsigned)(own - base);
         const int words = (int)(size + 1) / 2, each = (words + THREADS - 1) / THREADS | 1;
         __syncthreads();
         for (int i = x; i < words; i += THREADS) count[i] = 0;
-#pragma unroll 1
-        for (int later = 0; later < 2; later++) {
-            __syncthreads();
-#pragma unroll
-            for (int u = 0; u < EACH; u++) {
-                const unsigned w = (unsigned)(k[u] - base);
-                if (same[u] && w < size && (x + u * THREADS >= first) == later)
-                    atomicAdd(&count[w / 2], (unsigned)__popc(same[u]) << w % 2 * 16);
-            }
-            __syncthreads();
-            if (!later && lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;
-        }
+        __syncthreads();
+        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 0);
+        __syncthreads();
+        if (lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;
+        __syncthreads();
+        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 1);
+        __syncthreads();
         unsigned sum = 0;
 #pragma unroll 8
-        for (int i = x * each; i < (x + 1) * each; i++) {
-            const unsigned two = i < words ? count[i] : 0;
-            sum += (two & 65535) + (two >> 16);
-        }
-        const unsigned place = TC_N(scan_block)<THREADS>(sum);
-        before[x] = place;
-        if (x == THREADS - 1) before[THREADS] = place + sum;
+        for (int i = x * each; i < (x + 1) * each; i++) sum += i < words ? TC_N(count_of)(count[i]) : 0;
+        const unsigned scanned = TC_N(scan_block)<THREADS>(sum);
+        before[x] = scanned;
+        if (x == THREADS - 1) before[THREADS] = scanned + sum;
         __syncthreads();
-        if (at < size) {
-            const int word = (int)at / 2, thread = word / each;
-            if (lane == 0) rank += below + before[thread] + (at % 2 ? count[word] & 65535 : 0);
-            for (int i = thread * each + lane; i < word; i += LANES) rank += (count[i] & 65535) + (count[i] >> 16);
-        }
+        const int word = at < size ? (int)at / 2 : 0, thread = word / each;
+        if (lane == 0 && at < size) rank += below + before[thread] + (at % 2 ? count[word] & 65535 : 0);
+        for (int i = thread * each + lane; i < word; i += LANES) rank += TC_N(count_of)(count[i]);
         below += before[THREADS];
     }
     for (int o = LANES / 2; o; o /= 2) rank += __shfl_xor_sync(~0u, rank, o);
-    if (lane == 0 && mine >= 0) pairs[rank] = {(unsigned)mine, (unsigned)(first + own)};
+    if (lane == 0 && own >= 0) pairs[rank] = {(unsigned)own, (unsigned)(first + place)};
 }
 
 // fn: run_ring
-// Chunks of 128 rows on their way to a warp, COLUMNS of them: of what is added, and of what it is added to where a run of equal
+// Chunks of 128 rows on their way to a warp, COLUMNS columns of each: of what is added, and of what it is added to where a run of equal
 // indices begins. Pairs of an index and its place are asked for long before their rows.
 template <class T, int COLUMNS> struct TC_N(run_ring) {
-    enum : int { DEEP = 3, ROWS = 128, LOOKS = 8, AHEAD = 3 }; // looks: chunks of pairs
+    enum : int { DEEP = 3, ROWS = 128, LOOKS = 8, AHEAD = 3, THREADS = 96 }; // looks: chunks of pairs
     struct __align__(16) chunk {
         T row[ROWS][COLUMNS], old[ROWS][COLUMNS];
         unsigned key[ROWS];
@@ -86,14 +93,10 @@ template <class T, int BYTES> TC_FN void TC_N(copy_piece)(T *to, const T *from) 
     else TC_N(copy_async)((tc_pack<T, BYTES / (int)sizeof(T)> *)to, (const tc_pack<T, BYTES / (int)sizeof(T)> *)from);
 }
 
-// fn: runs_meet
-// Those who bring and who adds meet: whether something is left.
-TC_FN int TC_N(runs_meet)(int on) { return __syncthreads_or(on); }
-
 // fn: bring_rows
 // A warp asks for the rows of 32 places that `wanted` has, in pieces of PIECE bytes: row is that of the lane's place.
 template <class T, int COLUMNS, int PIECE>
-TC_FN void TC_N(bring_rows)(T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from, unsigned bytes) {
+TC_FN void TC_N(bring_rows)(T (*to)[COLUMNS], unsigned row, unsigned wanted, const T *from, tc_i64 bytes) {
     enum : int { LANES = COLUMNS * (int)sizeof(T) / PIECE, ROWS = 32 / LANES, STEPS = 32 / ROWS };
     const int its = threadIdx.x % 32 / LANES, piece = threadIdx.x % LANES * (PIECE / (int)sizeof(T));
     unsigned at[STEPS];
@@ -102,7 +105,7 @@ TC_FN void TC_N(bring_rows)(T (*to)[COLUMNS], unsigned row, unsigned wanted, con
 #pragma unroll
     for (int k = 0; k < STEPS; k++)
         if (wanted >> (k * ROWS + its) & 1)
-            TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], (const T *)((const char *)(from + piece) + (tc_u64)at[k] * bytes));
+            TC_N(copy_piece)<T, PIECE>(&to[k * ROWS + its][piece], (const T *)((const char *)(from + piece) + at[k] * bytes));
 }
 
 // fn: looked
@@ -127,7 +130,7 @@ template <class R> TC_FN void TC_N(look_ahead)(R &ring, const TC_N(pair)<unsigne
 // Two warps bring what add_runs adds, each one half of a chunk: those of [begin, end) whose run begins there, and the rest of the
 // last one. src, y: at the block's columns, of which `left` are in a row. The first pairs are asked for already.
 template <class T, int COLUMNS, int PIECE>
-TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc_i64 left, int n, int begin, int end,
+TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, tc_i64 bytes, tc_i64 left, int n, int begin, int end,
                            unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {
     typedef TC_N(run_ring)<T, COLUMNS> R;
     enum : int { HALF = R::ROWS / 2, LANES = COLUMNS * (int)sizeof(T) / PIECE };
@@ -161,15 +164,16 @@ TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, unsigned bytes, tc
         return (owned[0] | owned[HALF / 32 - 1]) != 0;
     };
     TC_N(copy_wait)<0>();
-    TC_N(runs_meet)(1);
+    TC_N(bar_any)(1, R::THREADS, 1);
     int before = ask(0), slot = 1, on;
 #pragma unroll 1
     do {
         const int next = ask(slot);
         TC_N(copy_wait)<1>();
-        on = TC_N(runs_meet)(before || next || more);
+        on = TC_N(bar_any)(1, R::THREADS, before || next || more);
         before = next, slot = slot + 1 < R::DEEP ? slot + 1 : 0;
     } while (on);
+    TC_N(copy_wait)<0>(); // pairs that nobody needs
 }
 
 // fn: add_run_rows
@@ -190,22 +194,27 @@ template <class S, int V, class T, int COLUMNS> TC_FN void TC_N(add_run_rows)(S 
 // fn: add_runs
 // To rows of y those of src are added that the m pairs, which are in order, name for it, in their order. A block of three warps
 // does that for COLUMNS of the runs that begin in SPAN of the pairs: two bring, one adds, V columns a lane.
-template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN>
+template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN, int BYTES>
 TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared) {
     typedef tc_pack<T, V> pack;
     typedef TC_N(run_ring)<T, COLUMNS> R;
+    static_assert(sizeof(R) == BYTES, "what the launch asks for");
     R &ring = *(R *)shared;
     const int lane = threadIdx.x % 32, n = (int)m, parts = (int)((columns + COLUMNS - 1) / COLUMNS);
     const int begin = blockIdx.x / parts * SPAN, end = begin + SPAN < n ? begin + SPAN : n;
     const tc_i64 column = (tc_i64)(blockIdx.x % parts) * COLUMNS;
+    if (m > 0x7fff0000) __trap(); // places are of 31 bits
     if (begin >= n) return;
     for (int k = 0; k < R::AHEAD && threadIdx.x < 64; k++)
         TC_N(look_ahead)(ring, pairs, begin + k * R::ROWS, begin, n);
     TC_N(copy_commit)();
     const unsigned prior = begin ? pairs[begin - 1].key : ~0u, last = pairs[end - 1].key;
-    if (prior == last) return; // the run of another block goes through all
+    if (prior == last) { // the run of another block goes through all
+        TC_N(copy_wait)<0>();
+        return;
+    }
     if (threadIdx.x < 64) {
-        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, (unsigned)(columns * sizeof(T)), columns - column, n, begin, end, prior, last,
+        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, columns * (tc_i64)sizeof(T), columns - column, n, begin, end, prior, last,
                                             src + column, pairs, y + column);
         return;
     }
@@ -219,9 +228,9 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
         for (int e = 0; e < V; e++) v.at[e] = (T)sum[e];
         *(pack *)to = v;
     };
-    TC_N(runs_meet)(1);
+    TC_N(bar_any)(1, R::THREADS, 1);
 #pragma unroll 1
-    for (int slot = 0; TC_N(runs_meet)(0); slot = slot + 1 < R::DEEP ? slot + 1 : 0) {
+    for (int slot = 0; TC_N(bar_any)(1, R::THREADS, 0); slot = slot + 1 < R::DEEP ? slot + 1 : 0) {
         const auto &chunk = ring.at[slot];
 #pragma unroll 1
         for (int w = 0; w < R::ROWS / 32; w++) {

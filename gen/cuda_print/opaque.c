@@ -253,7 +253,8 @@ static void tc__put_scatter_sum(tc__printer *p, const tc__opaque_plan *q, int i)
 }
 
 // `tc_copy(...)` of the tensor that is added to, unless it is in place.
-static void tc__put_copy_apart(tc__printer *p, const tc__opaque_plan *q) {
+static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
+    (void)i;
     tc__line(p);
     if (q->grids.over.count) {
         tc__put(p->out, "if (");
@@ -270,7 +271,7 @@ static void tc__put_copy_apart(tc__printer *p, const tc__opaque_plan *q) {
 }
 
 static void tc__put_rank_indices(tc__printer *p, const tc__opaque_plan *q, int i) {
-    if (!i) tc__put_copy_apart(p, q);
+    if (!i) tc__put_opaque_copy(p, q, i);
     tc__put_key(p, q);
     tc__put_pairs(p, q);
     tc__line(p);
@@ -284,18 +285,13 @@ static void tc__put_add_runs(tc__printer *p, const tc__opaque_plan *q, int i) {
     if (tc__sorts_by_digits(q)) tc__put_sorter(p, q);
     tc__put_pairs(p, q);
     tc__line(p);
-    tc__put(p->out, "tc_add_runs<%s, %s, %d, %d, %d, %d>(rows, m, ", type,
+    tc__put(p->out, "tc_add_runs<%s, %s, %d, %d, %d, %d, %lld>(rows, m, ", type,
             tc__dtypes[q->dtype].bytes < 4 ? "unsigned" : type, q->width, q->across,
-            q->piece, TC__RUN_SPAN);
+            q->piece, TC__RUN_SPAN, (long long)tc__run_ring(q));
     tc__put_elements(p, q, 3);
     tc__put(p->out, ", pairs, ");
     tc__put_elements(p, q, 0);
     tc__put(p->out, ", shared);\n");
-}
-
-static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
-    (void)i;
-    tc__put_copy_apart(p, q);
 }
 
 static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i) {

@@ -56,7 +56,8 @@ enum {
     TC__SUM_ROWS = 8, // that a thread adds to for one index
     TC__RANK_THREADS = 1024,
     TC__RANK_OWN = 64,     // indices that a block places
-    TC__RANK_MOST = 16,    // indices of a thread that it counts
+    TC__RANK_MOST = 16,    // indices of a thread that it counts,
+    TC__RANK_WINDOWS = 8,  //   in as many turns
     TC__RANK_FILL = 128,   // blocks at least: they may have a tensor to copy
     TC__RANK_FIXED = 8192, // bytes of shared memory that are not counts
     TC__RUN_THREADS = 96,
@@ -275,14 +276,18 @@ static int tc__index_digits(tc__ix n) {
 }
 
 // Bytes of a tc_run_ring.
-static int64_t tc__run_ring(int64_t row) {
+static int64_t tc__run_ring_of(int64_t row) {
     return 3 * (128 * (2 * row + 4) + 32) + 8 * 128 * 8;
+}
+
+static int64_t tc__run_ring(const tc__opaque_plan *q) {
+    return tc__run_ring_of((int64_t)q->across * tc__dtypes[q->dtype].bytes);
 }
 
 // Of whole rows a block has as many columns as make a line of memory: a row that many go to is added by many blocks.
 static void tc__plan_add_runs(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
     int bytes = (int)tc__dtypes[q->dtype].bytes,
-        line = tc__run_ring(TC__RUN_BYTES) <= room ? TC__RUN_BYTES : TC__RUN_BYTES / 2;
+        line = tc__run_ring_of(TC__RUN_BYTES) <= room ? TC__RUN_BYTES : TC__RUN_BYTES / 2;
     int64_t row = tc__ix_divisor(x, q->rows) * bytes;
     q->piece = row % 16 == 0 ? 16 : row % 8 == 0 ? 8 : row % 4 == 0 ? 4 : bytes;
     q->width = bytes < 4 && q->piece >= 4 ? 4 / bytes : 1;
@@ -290,18 +295,21 @@ static void tc__plan_add_runs(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
     tc__ix parts = tc__ix_ceil_div(x, q->rows, tc__ix_const(q->across)),
            spans = tc__ix_ceil_div(x, q->m, tc__ix_const(TC__RUN_SPAN));
     tc__opaque_add(q, TC__ADD_RUNS, TC__RUN_THREADS, tc__ix_mul(x, parts, spans))->shared =
-        tc__ix_const(tc__run_ring((int64_t)q->across * bytes));
+        tc__ix_const(tc__run_ring(q));
 }
+
+// Indices that are counted at once.
+static int64_t tc__rank_window(int64_t room) { return (room - TC__RANK_FIXED) / 4 * 2; }
 
 // Few indices, whose order is counted by many blocks in one launch: 8192 of 50257 in 6 us, where four launches that sort
 // digits take 25 (H200).
-static int tc__are_ranked(const tc__ixpool *x, const tc__opaque_plan *q) {
+static int tc__are_ranked(const tc__ixpool *x, const tc__opaque_plan *q, int64_t room) {
     return tc__ix_hi(x, q->m) <= TC__RANK_THREADS * TC__RANK_MOST &&
-           tc__ix_hi(x, q->n) <= INT32_MAX;
+           tc__ix_hi(x, q->n) <= TC__RANK_WINDOWS * tc__rank_window(room);
 }
 
 static void tc__plan_rank(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
-    int64_t most = tc__ix_hi(x, q->m), window = (room - TC__RANK_FIXED) / 4 * 2;
+    int64_t most = tc__ix_hi(x, q->m), window = tc__rank_window(room);
     if (tc__ix_hi(x, q->n) < window) window = (tc__ix_hi(x, q->n) + 1) / 2 * 2;
     q->each = (int)((most + TC__RANK_THREADS - 1) / TC__RANK_THREADS);
     q->window = (int)window;
@@ -329,7 +337,7 @@ static void tc__plan_sort_indices(tc__ixpool *x, tc__opaque_plan *q) {
 // Of whole rows only those are written that an index names: the others are there before, as what may be in place mostly is.
 static void tc__plan_row_add(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
     q->sorts = tc__ix_const(1), q->keys = q->m;
-    int ranked = tc__are_ranked(x, q);
+    int ranked = tc__are_ranked(x, q, room);
     if (!ranked || !q->grids.over.count)
         tc__opaque_add_flat(x, q, TC__OPAQUE_COPY, tc__ix_mul(x, q->rows, q->n));
     if (ranked)
@@ -337,7 +345,8 @@ static void tc__plan_row_add(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
     else
         tc__plan_sort_indices(x, q);
     tc__plan_add_runs(x, q, room);
-    q->grids.at[q->count - 1].early = ranked;
+    q->grids.at[q->count - 1].early =
+        ranked; // the kernel before it tells so, those that sort do not
     if (!tc__ix_equals(q->grids.zeroed, 0)) tc__opaque_add_clear(x, q);
 }
 

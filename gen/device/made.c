@@ -37,10 +37,22 @@ static tc__device_plan tc__prologue_plan(const tc__group *rows,
     return q;
 }
 
+// Whether what is done with the result reads the rows, too, as a tanh's derivative does: a hole for results knows none of them.
+static int tc__result_reads_rows(const tc__group *g) {
+    for (size_t i = g->shape.prologue; i < g->body.node.count; i++) {
+        const tc__node *n = g->body.node.at[i];
+        if (n->op == TC_OP_LOAD && n->level != TC__AT_LEFT &&
+            tc__buffer_of(g, n)->place == TC__BUF_MADE)
+            return 1;
+    }
+    return 0;
+}
+
 // Whether the rows can be made without memory beside their own.
 static int tc__prologue_is_plain(const tc__group *g, const tc__product *product) {
     tc__group rows = tc__prologue_of(g);
     tc__device_plan q = tc__prologue_plan(&rows, product);
+    if (tc__result_reads_rows(g)) return 0;
     if (q.sharing > 32 && product->made > 1) return 0;
     if (tc__device_has_shared_row(&rows)) return 0;
     for (size_t i = 0; i < rows.buffer.count; i++)

@@ -140,8 +140,9 @@ static int tc__program_flagged(tc__program *p) {
     for (size_t i = 0; i < p->graph.node.count; i++) {
         const tc__node *n = p->graph.node.at[i];
         if (tc__takes_index(n) && n->in[1] == p->flag[0] - 1 &&
-            (!op || tc__index_limit(p, n) == p->flag[2]))
-            op = n;
+            (!op ||
+             (tc__index_limit(p, op) != p->flag[2] && tc__index_limit(p, n) == p->flag[2])))
+            op = n; // the first: a derivative takes the same index later
     }
     char who[200] = "index";
     if (op) tc__culprit(p, op, who, sizeof who);

@@ -291,6 +291,45 @@ TEST(three_products_of_the_same_rows) {
     check_device_closed();
 }
 
+// What follows a product reads the rows, too, or alone, as a derivative does that computes them again: then they are made
+// apart, since no hole for results has them.
+TEST(what_follows_reads_the_rows) {
+    static double rows[M * K], have[M * K];
+    operand x, y, w;
+    tc_tensor z[2], none = {0};
+    tc_ctx *tc = open_backend("cpu");
+    REQUIRE(open_device(tc));
+    x = operand_of(tc, TC_DIMS(M, K), TC_F32, 1),
+    y = operand_of(tc, TC_DIMS(M, K), TC_F32, 2);
+    w = operand_of(tc, TC_DIMS(K, K), TC_F32, 3);
+    for (int both = 0; both < 2; both++) {
+        tc_trace_begin(tc, both ? "both" : "alone");
+        tc_tensor h = tc_tanh(tc_layer_norm(x.tensor, none, none, 1e-5));
+        z[both] = tc_mul(tc_linear(both ? h : y.tensor, w.tensor, none),
+                         tc_add_s(tc_square(h), 1));
+        tc_trace_end(tc);
+    }
+    for (int r = 0; r < M; r++) rows_of(LAYER_NORM, x.value + r * K, K, rows + r * K);
+    for (int i = 0; i < M * K; i++) rows[i] = tanh(rows[i]);
+    for (int both = 0; both < 2; both++) {
+        const double *left = both ? rows : y.value;
+        int wrong = 0;
+        read_doubles(z[both], have, M * K);
+        for (int r = 0; r < M; r++)
+            for (int c = 0; c < K; c++) {
+                double sum = 0, h = rows[r * K + c];
+                for (int i = 0; i < K; i++) sum += left[r * K + i] * w.value[c * K + i];
+                sum *= h * h + 1;
+                wrong += !(fabs(have[r * K + c] - sum) <= 1e-4 * (1 + fabs(sum)));
+            }
+        CHECK(!wrong || FAIL("%d elements are wrong, both %d", wrong, both));
+    }
+    operand_free(&x), operand_free(&y), operand_free(&w);
+    CHECK_STR(tc_error_text(tc), "");
+    tc_close(tc);
+    check_device_closed();
+}
+
 // h = exp(x) + y: what the rows are made of is stored by the kernel that makes them, and read by the
 // second product's epilogue. The rows themselves are read by something that is no product.
 TEST(what_rows_are_made_of_is_read_later) {
