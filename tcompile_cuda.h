@@ -4428,34 +4428,34 @@ static const char*const tc__text_cuda_scatter[]={
 static const char*const tc__text_cuda_runs[]={
 "// fn: count_indices",
 "template <int EACH>",
-"TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], const unsigned (&same)[EACH], int base, unsigned size,",
-"                              int first, int behind) {",
+"TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], int base, unsigned size, int first, int behind) {",
 "#pragma unroll",
 "    for (int u = 0; u < EACH; u++) {",
 "        const unsigned w = (unsigned)(k[u] - base);",
-"        if (same[u] && w < size && (threadIdx.x + u * blockDim.x >= (unsigned)first) == (unsigned)behind)",
-"            atomicAdd(&count[w / 2], (unsigned)__popc(same[u]) << w % 2 * 16);",
+"        if (w < size && (threadIdx.x + u * 1024 >= (unsigned)first) == (unsigned)behind)",
+"            atomicAdd(&count[w / 2], 1u << w % 2 * 16);",
 "    }",
 "}",
 "// fn: count_of",
 "TC_FN unsigned TC_N(count_of)(unsigned two) { return (two & 65535) + (two >> 16); }",
 "// fn: rank_indices",
-"template <int EACH, class F>",
-"TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *count, TC_N(pair)<unsigned> *pairs) {",
+"template <int EACH, class I, class F>",
+"TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, const I *index, F checked, unsigned *count,",
+"                             TC_N(pair)<unsigned> *pairs) {",
 "    enum : int { THREADS = 1024, OWN = 64, LANES = THREADS / OWN };",
 "    __shared__ unsigned before[THREADS + 1];",
 "    __shared__ int owned[OWN];",
 "    const int x = threadIdx.x, first = blockIdx.x * OWN, place = x / LANES, lane = x % LANES;",
 "    if (first >= m) return;",
 "    int k[EACH];",
-"    unsigned same[EACH];",
+"    I asked[EACH];",
+"#pragma unroll",
+"    for (int u = 0; u < EACH; u++) asked[u] = x + u * THREADS < m \? index[x + u * THREADS] : 0;",
 "#pragma unroll",
 "    for (int u = 0; u < EACH; u++) {",
 "        const int i = x + u * THREADS;",
-"        k[u] = i < m \? (int)key(0, i) : -1;",
+"        k[u] = i < m \? checked(asked[u]) : -1;",
 "        if (i >= first && i < first + OWN) owned[i - first] = k[u];",
-"        same[u] = __match_any_sync(~0u, k[u]);",
-"        if (same[u] & ((1u << x % 32) - 1)) same[u] = 0;",
 "    }",
 "    __syncthreads();",
 "    const int own = owned[place];",
@@ -4469,11 +4469,11 @@ static const char*const tc__text_cuda_runs[]={
 "        __syncthreads();",
 "        for (int i = x; i < words; i += THREADS) count[i] = 0;",
 "        __syncthreads();",
-"        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 0);",
+"        TC_N(count_indices)<EACH>(count, k, base, size, first, 0);",
 "        __syncthreads();",
 "        if (lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;",
 "        __syncthreads();",
-"        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 1);",
+"        TC_N(count_indices)<EACH>(count, k, base, size, first, 1);",
 "        __syncthreads();",
 "        unsigned sum = 0;",
 "#pragma unroll 8",
@@ -14112,11 +14112,16 @@ tc__put(p->out,", rows * n);\n");
 }
 static void tc__put_rank_indices(tc__printer*p,const tc__opaque_plan*q,int i){
 if(!i)tc__put_opaque_copy(p,q,i);
-tc__put_key(p,q);
+tc__line(p);
+tc__put(p->out,
+"const auto checked = [=](tc_i64 v) { return (int)tc_check(a.state, v, "
+"n, %lld); };\n",
+(long long)q->call->attr[TC__CALL_WORD]);
 tc__put_pairs(p,q);
 tc__line(p);
-tc__put(p->out,"tc_rank_indices<%d>(m, n, %d, key, (unsigned *)shared, pairs);\n",
-q->each,q->window);
+tc__put(p->out,"tc_rank_indices<%d>(m, n, %d, ",q->each,q->window);
+tc__put_call_buffer(p,q,2);
+tc__put(p->out,", checked, (unsigned *)shared, pairs);\n");
 }
 static void tc__put_add_runs(tc__printer*p,const tc__opaque_plan*q,int i){
 const char*type=tc__opaque_type(q->dtype);

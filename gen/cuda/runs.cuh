@@ -2,16 +2,15 @@
 // belongs in order is counted; then a row is brought once, and what goes there is added in its order.
 
 // fn: count_indices
-// Adds those of a thread's indices of [base, base + size) that stand before place `first`, or behind: of equal ones of a warp, which
-// `same` tells, the first lane adds all. Two counts are a word.
+// Adds those of a thread's indices of [base, base + size) that stand before place `first`, or behind. Two counts are a word. Equal
+// ones of a warp are not counted at once: to ask which are equal (match) took longer than to add one by one.
 template <int EACH>
-TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], const unsigned (&same)[EACH], int base, unsigned size,
-                              int first, int behind) {
+TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], int base, unsigned size, int first, int behind) {
 #pragma unroll
     for (int u = 0; u < EACH; u++) {
         const unsigned w = (unsigned)(k[u] - base);
-        if (same[u] && w < size && (threadIdx.x + u * blockDim.x >= (unsigned)first) == (unsigned)behind)
-            atomicAdd(&count[w / 2], (unsigned)__popc(same[u]) << w % 2 * 16);
+        if (w < size && (threadIdx.x + u * 1024 >= (unsigned)first) == (unsigned)behind)
+            atomicAdd(&count[w / 2], 1u << w % 2 * 16);
     }
 }
 
@@ -21,23 +20,24 @@ TC_FN unsigned TC_N(count_of)(unsigned two) { return (two & 65535) + (two >> 16)
 // fn: rank_indices
 // Puts m <= 1024 * EACH pairs of an index below n and its place in order: behind lesser ones, and equal ones that stand before it.
 // A block does that for OWN of them, and counts all for it; those before its own first, so that it sees them. `count`: of
-// `window` indices, an even number of them.
-template <int EACH, class F>
-TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *count, TC_N(pair)<unsigned> *pairs) {
+// `window` indices, an even number of them. All of a thread are asked for before one is checked, which may tell memory.
+template <int EACH, class I, class F>
+TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, const I *index, F checked, unsigned *count,
+                             TC_N(pair)<unsigned> *pairs) {
     enum : int { THREADS = 1024, OWN = 64, LANES = THREADS / OWN };
     __shared__ unsigned before[THREADS + 1]; // by thread: counted in the words of those before it
     __shared__ int owned[OWN];
     const int x = threadIdx.x, first = blockIdx.x * OWN, place = x / LANES, lane = x % LANES;
     if (first >= m) return;
     int k[EACH];
-    unsigned same[EACH]; // lanes with the same index, in the first of them
+    I asked[EACH];
+#pragma unroll
+    for (int u = 0; u < EACH; u++) asked[u] = x + u * THREADS < m ? index[x + u * THREADS] : 0;
 #pragma unroll
     for (int u = 0; u < EACH; u++) {
         const int i = x + u * THREADS;
-        k[u] = i < m ? (int)key(0, i) : -1;
+        k[u] = i < m ? checked(asked[u]) : -1;
         if (i >= first && i < first + OWN) owned[i - first] = k[u];
-        same[u] = __match_any_sync(~0u, k[u]);
-        if (same[u] & ((1u << x % 32) - 1)) same[u] = 0;
     }
     __syncthreads();
     const int own = owned[place];
@@ -51,11 +51,11 @@ TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *c
         __syncthreads();
         for (int i = x; i < words; i += THREADS) count[i] = 0;
         __syncthreads();
-        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 0);
+        TC_N(count_indices)<EACH>(count, k, base, size, first, 0);
         __syncthreads();
         if (lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;
         __syncthreads();
-        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 1);
+        TC_N(count_indices)<EACH>(count, k, base, size, first, 1);
         __syncthreads();
         unsigned sum = 0;
 #pragma unroll 8

@@ -272,11 +272,16 @@ static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i)
 
 static void tc__put_rank_indices(tc__printer *p, const tc__opaque_plan *q, int i) {
     if (!i) tc__put_opaque_copy(p, q, i);
-    tc__put_key(p, q);
+    tc__line(p);
+    tc__put(p->out,
+            "const auto checked = [=](tc_i64 v) { return (int)tc_check(a.state, v, "
+            "n, %lld); };\n",
+            (long long)q->call->attr[TC__CALL_WORD]);
     tc__put_pairs(p, q);
     tc__line(p);
-    tc__put(p->out, "tc_rank_indices<%d>(m, n, %d, key, (unsigned *)shared, pairs);\n",
-            q->each, q->window);
+    tc__put(p->out, "tc_rank_indices<%d>(m, n, %d, ", q->each, q->window);
+    tc__put_call_buffer(p, q, 2);
+    tc__put(p->out, ", checked, (unsigned *)shared, pairs);\n");
 }
 
 static void tc__put_add_runs(tc__printer *p, const tc__opaque_plan *q, int i) {

@@ -757,34 +757,34 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
 }
 
 template <int EACH>
-TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], const unsigned (&same)[EACH], int base, unsigned size,
-                              int first, int behind) {
+TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], int base, unsigned size, int first, int behind) {
 #pragma unroll
     for (int u = 0; u < EACH; u++) {
         const unsigned w = (unsigned)(k[u] - base);
-        if (same[u] && w < size && (threadIdx.x + u * blockDim.x >= (unsigned)first) == (unsigned)behind)
-            atomicAdd(&count[w / 2], (unsigned)__popc(same[u]) << w % 2 * 16);
+        if (w < size && (threadIdx.x + u * 1024 >= (unsigned)first) == (unsigned)behind)
+            atomicAdd(&count[w / 2], 1u << w % 2 * 16);
     }
 }
 
 TC_FN unsigned TC_N(count_of)(unsigned two) { return (two & 65535) + (two >> 16); }
 
-template <int EACH, class F>
-TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *count, TC_N(pair)<unsigned> *pairs) {
+template <int EACH, class I, class F>
+TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, const I *index, F checked, unsigned *count,
+                             TC_N(pair)<unsigned> *pairs) {
     enum : int { THREADS = 1024, OWN = 64, LANES = THREADS / OWN };
     __shared__ unsigned before[THREADS + 1];
     __shared__ int owned[OWN];
     const int x = threadIdx.x, first = blockIdx.x * OWN, place = x / LANES, lane = x % LANES;
     if (first >= m) return;
     int k[EACH];
-    unsigned same[EACH];
+    I asked[EACH];
+#pragma unroll
+    for (int u = 0; u < EACH; u++) asked[u] = x + u * THREADS < m ? index[x + u * THREADS] : 0;
 #pragma unroll
     for (int u = 0; u < EACH; u++) {
         const int i = x + u * THREADS;
-        k[u] = i < m ? (int)key(0, i) : -1;
+        k[u] = i < m ? checked(asked[u]) : -1;
         if (i >= first && i < first + OWN) owned[i - first] = k[u];
-        same[u] = __match_any_sync(~0u, k[u]);
-        if (same[u] & ((1u << x % 32) - 1)) same[u] = 0;
     }
     __syncthreads();
     const int own = owned[place];
@@ -798,11 +798,11 @@ TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, F key, unsigned *c
         __syncthreads();
         for (int i = x; i < words; i += THREADS) count[i] = 0;
         __syncthreads();
-        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 0);
+        TC_N(count_indices)<EACH>(count, k, base, size, first, 0);
         __syncthreads();
         if (lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;
         __syncthreads();
-        TC_N(count_indices)<EACH>(count, k, same, base, size, first, 1);
+        TC_N(count_indices)<EACH>(count, k, base, size, first, 1);
         __syncthreads();
         unsigned sum = 0;
 #pragma unroll 8
@@ -1366,9 +1366,9 @@ kernel11_1(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64
     tc_reads(in0), tc_reads(in1), tc_reads(in2), tc_begin();
     const tc_i64 n = 4;
     const tc_i64 m = 6;
-    const auto key = [=](tc_i64 r, tc_i64 i) { return (unsigned)tc_check(a.state, in1[r * m + i], n, 5); };
+    const auto checked = [=](tc_i64 v) { return (int)tc_check(a.state, v, n, 5); };
     tc_pair<unsigned> *const pairs = (tc_pair<unsigned> *)work;
-    tc_rank_indices<1>(m, n, 4, key, (unsigned *)shared, pairs);
+    tc_rank_indices<1>(m, n, 4, in1, checked, (unsigned *)shared, pairs);
 }
 
 extern "C" __global__ void __launch_bounds__(96, 2)
