@@ -355,7 +355,7 @@
 //     tc_profile_begin, tc_profile_end, tc_profile_text
 //                          times of kernels, bytes, share of what the memory can do
 //     tc_profile_trace     the events as a file for ui.perfetto.dev
-//     tc_stats_get         counters and times of the context
+//     tc_stats_get         counters and times of the context: `programs` says whether something was compiled anew
 //     tc_set_stance        under TC_STANCE_FORCE_EAGER all runs op by op, gradients too: is it the compiler, or your code?
 //     TC_LOGS=recompiles   why something was compiled again; TC_LOGS=output_code: the kernels as C, under the
 //                          lines they are of
@@ -2756,6 +2756,7 @@ static inline tc_init tc_init_uniform(double low, double high) {
 static inline tc_init tc_init_normal(double mean, double std) {
     return tc__init_make(TC_INIT_NORMAL, TC_FAN_IN, mean, std, 0, 0);
 }
+// In [low, high], which is to hold a good part of the bell: far from the mean all are at the bound that is nearer.
 static inline tc_init tc_init_trunc_normal(double mean, double std, double low,
                                            double high) {
     return tc__init_make(TC_INIT_TRUNC_NORMAL, TC_FAN_IN, mean, std, low, high);
@@ -3341,7 +3342,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x22a3fe9d26583889u
+#define TC__BUILD_ID 0x01817f17e9a623b7u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -59165,7 +59166,7 @@ tc__fn_missed(f,TC_MISS_CAPTURED,-1,-1,0,0);
 }
 static void tc__put_miss_reason(tc__text*t,const tc_miss*m){
 static const char*const text[]={
-"the body was skipped at every call",
+"nothing was missed: the body was skipped at every call, or a stance has it run at each",
 "the first call",
 "the second call re-runs the body",
 "the number of inputs or results",

@@ -354,7 +354,7 @@
 //     tc_profile_begin, tc_profile_end, tc_profile_text
 //                          times of kernels, bytes, share of what the memory can do
 //     tc_profile_trace     the events as a file for ui.perfetto.dev
-//     tc_stats_get         counters and times of the context
+//     tc_stats_get         counters and times of the context: `programs` says whether something was compiled anew
 //     tc_set_stance        under TC_STANCE_FORCE_EAGER all runs op by op, gradients too: is it the compiler, or your code?
 //     TC_LOGS=recompiles   why something was compiled again; TC_LOGS=output_code: the kernels as C, under the
 //                          lines they are of

@@ -47,6 +47,7 @@ static inline tc_init tc_init_uniform(double low, double high) {
 static inline tc_init tc_init_normal(double mean, double std) {
     return tc__init_make(TC_INIT_NORMAL, TC_FAN_IN, mean, std, 0, 0);
 }
+// In [low, high], which is to hold a good part of the bell: far from the mean all are at the bound that is nearer.
 static inline tc_init tc_init_trunc_normal(double mean, double std, double low,
                                            double high) {
     return tc__init_make(TC_INIT_TRUNC_NORMAL, TC_FAN_IN, mean, std, low, high);

@@ -111,7 +111,7 @@ static void tc__miss_find(const tc__fcall *k, const tc__entry *found) {
 
 static void tc__put_miss_reason(tc__text *t, const tc_miss *m) {
     static const char *const text[] = {
-        "the body was skipped at every call",
+        "nothing was missed: the body was skipped at every call, or a stance has it run at each",
         "the first call",
         "the second call re-runs the body",
         "the number of inputs or results",
