@@ -1754,9 +1754,9 @@ TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line);
 #define tc_trace_begin_with(...) tc_trace_begin_at(__VA_ARGS__, TC__SITE)
 
 // Programs get size `dim` of t at run time from the first one on, while it is within [min, max]
-// (0, 0: any size). A number that C code makes of a size, as the count of a mean is, becomes one of run time where it is
-// first another: then a second program is made, which all sizes have from there on. TC_E_ARG: the size of t is not in there; t is a result of a region that nobody
-// kept. To be said before t is first used.
+// (0, 0: any size). So are the counts of means and variances over it. Another number that C code makes of a size becomes
+// one of run time where it first differs, in a second program. TC_E_ARG: the size of t is not in there; t is a result of a
+// region that nobody kept. To be said before t is first used.
 TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
                                    const char *file, int line);
 
@@ -3342,7 +3342,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x01817f17e9a623b7u
+#define TC__BUILD_ID 0xd95a5fed02c5cffcu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -15225,6 +15225,22 @@ if(alike)return t->attr[i];
 }
 return-1;
 }
+static int tc__is_count_of_sum(const tc__promoter*p,const tc__step*s,int64_t value){
+tc__meta from,to;
+double count;
+if(!p->single||s->op!=TC_OP_DIV||s->n_in!=1||s->in[0]&TC__EXTERNAL)
+return 0;
+const tc__step*sum=p->v->path.at[s->in[0]];
+if(sum->op!=TC_OP_SUM)return 0;
+tc__code_meta(p->ctx,p->v,sum->in[0],&from);
+tc__code_meta(p->ctx,p->v,s->in[0],&to);
+tc__ix all=tc__meta_numel(p->ix,&from),one=tc__meta_numel(p->ix,&to);
+tc__ix n=tc__ix_equals(one,0)?0:tc__ix_div(p->ix,all,one);
+if(!n||tc__ix_is_const(n))return 0;
+memcpy(&count,&value,sizeof count);
+double is=(double)tc__visit_eval(p->ctx,p->v,n);
+return count==is||count==is-1;
+}
 static int tc__args_promote(tc__promoter*p,tc__step*s,const tc__step*was,
 const tc__step*old,int64_t*attr){
 for(uint32_t i=0;i<s->n_attr&&i<32;i++){
@@ -15232,7 +15248,8 @@ tc__slot_kind kind=tc__slot_of((tc__op)s->op,s->n_attr,i);
 if(kind!=TC__SLOT_SCALAR&&kind!=TC__SLOT_VALUE)continue;
 int is_arg=was->args>>i&1,was_arg=old->args>>i&1;
 int64_t now=is_arg?p->value[was->attr[i]]:was->attr[i];
-if(!is_arg&&!was_arg&&old->attr[i]==now)continue;
+int count=kind==TC__SLOT_SCALAR&&tc__is_count_of_sum(p,s,now);
+if(!is_arg&&!was_arg&&old->attr[i]==now&&!count)continue;
 int whole=tc__is_composite((tc__op)s->op);
 s->args|=1u<<i;
 attr[i]=whole?tc__arg_of_part(p,s,old,i,now)

@@ -41,9 +41,9 @@ TCDEF tc_status tc_trace_end_at(tc_ctx *c, const char *file, int line);
 #define tc_trace_begin_with(...) tc_trace_begin_at(__VA_ARGS__, TC__SITE)
 
 // Programs get size `dim` of t at run time from the first one on, while it is within [min, max]
-// (0, 0: any size). A number that C code makes of a size, as the count of a mean is, becomes one of run time where it is
-// first another: then a second program is made, which all sizes have from there on. TC_E_ARG: the size of t is not in there; t is a result of a region that nobody
-// kept. To be said before t is first used.
+// (0, 0: any size). So are the counts of means and variances over it. Another number that C code makes of a size becomes
+// one of run time where it first differs, in a second program. TC_E_ARG: the size of t is not in there; t is a result of a
+// region that nobody kept. To be said before t is first used.
 TCDEF tc_status tc_mark_dynamic_at(tc_tensor t, int dim, int64_t min, int64_t max,
                                    const char *file, int line);
 

@@ -422,6 +422,25 @@ static int64_t tc__arg_of_equal(const tc__promoter *p, const tc__step *s,
     return -1;
 }
 
+// Whether a first recording's value is how many elements a sum has of sizes that are known at run time only, or one less:
+// what a mean or a variance divides by.
+static int tc__is_count_of_sum(const tc__promoter *p, const tc__step *s, int64_t value) {
+    tc__meta from, to;
+    double count;
+    if (!p->single || s->op != TC_OP_DIV || s->n_in != 1 || s->in[0] & TC__EXTERNAL)
+        return 0;
+    const tc__step *sum = p->v->path.at[s->in[0]];
+    if (sum->op != TC_OP_SUM) return 0;
+    tc__code_meta(p->ctx, p->v, sum->in[0], &from);
+    tc__code_meta(p->ctx, p->v, s->in[0], &to);
+    tc__ix all = tc__meta_numel(p->ix, &from), one = tc__meta_numel(p->ix, &to);
+    tc__ix n = tc__ix_equals(one, 0) ? 0 : tc__ix_div(p->ix, all, one);
+    if (!n || tc__ix_is_const(n)) return 0;
+    memcpy(&count, &value, sizeof count);
+    double is = (double)tc__visit_eval(p->ctx, p->v, n);
+    return count == is || count == is - 1;
+}
+
 // A value that differs becomes the next run-time value of the path; that of a composite op is one of its
 // parts', and that of a step that an earlier one equals is that one's.
 static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
@@ -431,7 +450,8 @@ static int tc__args_promote(tc__promoter *p, tc__step *s, const tc__step *was,
         if (kind != TC__SLOT_SCALAR && kind != TC__SLOT_VALUE) continue;
         int is_arg = was->args >> i & 1, was_arg = old->args >> i & 1;
         int64_t now = is_arg ? p->value[was->attr[i]] : was->attr[i];
-        if (!is_arg && !was_arg && old->attr[i] == now) continue;
+        int count = kind == TC__SLOT_SCALAR && tc__is_count_of_sum(p, s, now);
+        if (!is_arg && !was_arg && old->attr[i] == now && !count) continue;
         int whole = tc__is_composite((tc__op)s->op);
         s->args |= 1u << i;
         attr[i] = whole ? tc__arg_of_part(p, s, old, i, now)

@@ -178,6 +178,44 @@ BOTH(options_and_marks) {
     CHECK_EQ(programs_of(tc, "off", &o, 0, rows, 6), 5);
 }
 
+// What a mean divides by is known at run time as its size is: one program, marked or by the option.
+static tc_tensor mean_all(tc_tensor x, double s) { return tc_mul_s(tc_mean_all(x), s); }
+static tc_tensor mean_rows(tc_tensor x, double s) { return tc_mul_s(tc_mean(x, 0), s); }
+static tc_tensor variances(tc_tensor x, double s) {
+    return tc_add(tc_mul_s(tc_var(x, 0, 1), s), tc_std(x, 0, 0));
+}
+static tc_tensor mse(tc_tensor x, double s) { return tc_mse_loss(x, tc_mul_s(x, s)); }
+static tc_tensor entropy(tc_tensor x, double s) {
+    return tc_cross_entropy(tc_mul_s(x, s), tc_argmax(x, 1));
+}
+
+BOTH(means_over_marked_sizes) {
+    static const struct {
+        const char *name;
+        body run;
+    } means[] = {{"mean_all", mean_all},
+                 {"mean_rows", mean_rows},
+                 {"variances", variances},
+                 {"mse", mse},
+                 {"entropy", entropy}};
+    static const int rows[] = {20, 33, 21, 20, 47, 64};
+    tc_options on = tc_options_default();
+    on.dynamic = TC_DYNAMIC_ON;
+    for (size_t b = 0; b < sizeof means / sizeof *means; b++)
+        for (int marked = 0; marked < 2; marked++) {
+            char name[40];
+            snprintf(name, sizeof name, "%s %d", means[b].name, marked);
+            uint64_t before = tc_stats_get(tc).programs;
+            for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                tc_tensor x = random_tensor(tc, rows[i], 24);
+                if (marked) CHECK_EQ(tc_mark_dynamic(x, 0, 0, 0), TC_OK);
+                check(tc, name, means[b].run, x, 2, marked ? NULL : &on);
+            }
+            uint64_t made = tc_stats_get(tc).programs - before;
+            CHECK(made == 1 || FAIL("%s: %d programs", name, (int)made));
+        }
+}
+
 // A size outside the bounds of the mark has a program of its own.
 BOTH(bounds_of_a_mark) {
     static const int within[] = {20, 33, 64}, outside[] = {65};
