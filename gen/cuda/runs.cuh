@@ -3,7 +3,7 @@
 
 // fn: count_indices
 // Adds those of a thread's indices of [base, base + size) that stand before place `first`, or behind. Two counts are a word. Equal
-// ones of a warp are not counted at once: to ask which are equal (match) took longer than to add one by one.
+// ones of a warp are not counted at once: with a __match_any_sync an embedding's gradient took 26.3-26.7 us, without 25.0-25.9 (H200).
 template <int EACH>
 TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], int base, unsigned size, int first, int behind) {
 #pragma unroll
