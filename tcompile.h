@@ -3342,7 +3342,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x4a9e80126f92405bu
+#define TC__BUILD_ID 0x79582f2b2615c78eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -19119,8 +19119,9 @@ tc__meta m;
 char a[160],b[160];
 if(!tc__operand_need(f,name,v,&m))return 0;
 return tc__meta_alike(&m,&f->x)||
-tc__fail(f->c,TC_E_SHAPE,"%s: %s is %s%s, %s %s%s; they must be alike",f->who,
-name,tc__dtype(m.dtype)->name,tc__dims_text(&m,a),of,
+tc__fail(f->c,m.dtype==f->x.dtype?TC_E_SHAPE:TC_E_DTYPE,
+"%s: %s is %s%s, %s %s%s; they must be alike",f->who,name,
+tc__dtype(m.dtype)->name,tc__dims_text(&m,a),of,
 tc__dtype(f->x.dtype)->name,tc__dims_text(&f->x,b));
 }
 typedef struct tc__needs{

@@ -107,8 +107,9 @@ static int tc__weights_check(const tc__api *f, const char *name, const char *of,
     char a[160], b[160];
     if (!tc__operand_need(f, name, v, &m)) return 0;
     return tc__meta_alike(&m, &f->x) ||
-           tc__fail(f->c, TC_E_SHAPE, "%s: %s is %s%s, %s %s%s; they must be alike", f->who,
-                    name, tc__dtype(m.dtype)->name, tc__dims_text(&m, a), of,
+           tc__fail(f->c, m.dtype == f->x.dtype ? TC_E_SHAPE : TC_E_DTYPE,
+                    "%s: %s is %s%s, %s %s%s; they must be alike", f->who, name,
+                    tc__dtype(m.dtype)->name, tc__dims_text(&m, a), of,
                     tc__dtype(f->x.dtype)->name, tc__dims_text(&f->x, b));
 }
 

@@ -735,7 +735,7 @@ BOTH(sizes) {
     FAILS(tc_backward(tc_mul_s(x, 2)), TC_E_SHAPE, "tc_backward: the loss is [4]");
     FAILS(tc_vjp(tc_mul_s(x, 2), y, &x, 1, &g), TC_E_SHAPE,
           "tc_vjp: v is f32[3], y f32[4]; they must be alike");
-    FAILS(tc_vjp(tc_mul_s(x, 2), tc_cast(x, TC_F64), &x, 1, &g), TC_E_SHAPE,
+    FAILS(tc_vjp(tc_mul_s(x, 2), tc_cast(x, TC_F64), &x, 1, &g), TC_E_DTYPE,
           "tc_vjp: v is f64[4], y f32[4]; they must be alike");
 }
 
