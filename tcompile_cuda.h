@@ -4427,12 +4427,12 @@ static const char*const tc__text_cuda_scatter[]={
 // ---- gen/out/text_cuda_runs.inc
 static const char*const tc__text_cuda_runs[]={
 "// fn: count_indices",
-"template <int EACH>",
+"template <int THREADS, int EACH>",
 "TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], int base, unsigned size, int first, int behind) {",
 "#pragma unroll",
 "    for (int u = 0; u < EACH; u++) {",
 "        const unsigned w = (unsigned)(k[u] - base);",
-"        if (w < size && (threadIdx.x + u * 1024 >= (unsigned)first) == (unsigned)behind)",
+"        if (w < size && (threadIdx.x + u * THREADS >= (unsigned)first) == (unsigned)behind)",
 "            atomicAdd(&count[w / 2], 1u << w % 2 * 16);",
 "    }",
 "}",
@@ -4469,11 +4469,11 @@ static const char*const tc__text_cuda_runs[]={
 "        __syncthreads();",
 "        for (int i = x; i < words; i += THREADS) count[i] = 0;",
 "        __syncthreads();",
-"        TC_N(count_indices)<EACH>(count, k, base, size, first, 0);",
+"        TC_N(count_indices)<THREADS>(count, k, base, size, first, 0);",
 "        __syncthreads();",
 "        if (lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;",
 "        __syncthreads();",
-"        TC_N(count_indices)<EACH>(count, k, base, size, first, 1);",
+"        TC_N(count_indices)<THREADS>(count, k, base, size, first, 1);",
 "        __syncthreads();",
 "        unsigned sum = 0;",
 "#pragma unroll 8",
@@ -4903,7 +4903,8 @@ tc__ix_is_const(stride)&&tc__ix_value(stride)>1;
 return apart;
 }
 static int tc__device_stores_words(const tc__group*g){
-for(size_t i=0;i<g->body.node.count&&g->shape.kind==TC__REDUCTION;i++){
+if(g->shape.kind!=TC__REDUCTION)return 0;
+for(size_t i=0;i<g->body.node.count;i++){
 const tc__node*n=g->body.node.at[i];
 if(n->op==TC_OP_STORE&&n->level==TC__AT_COL&&
 !tc__device_is_row(g,n->attr[TC__STORE_BUFFER])&&tc__device_bytes(g,n)>=4)
@@ -12464,8 +12465,7 @@ TC__RANK_FILL=128,
 TC__RANK_FIXED=8192,
 TC__RUN_THREADS=96,
 TC__RUN_SPAN=768,
-TC__RUN_BYTES=
-128,
+TC__RUN_BYTES=128,
 TC__CUSTOM_WAVES=8
 };
 typedef struct tc__opaque_plan{
@@ -12691,8 +12691,7 @@ tc__plan_rank(x,q,room);
 else
 tc__plan_sort_indices(x,q);
 tc__plan_add_runs(x,q,room);
-q->grids.at[q->count-1].early=
-ranked;
+q->grids.at[q->count-1].early=ranked;
 if(!tc__ix_equals(q->grids.zeroed,0))tc__opaque_add_clear(x,q);
 }
 static void tc__plan_scatter_sum(tc__ixpool*x,tc__opaque_plan*q){
@@ -12964,7 +12963,8 @@ static int tc__fact_is_zero(const tc__node*n){
 return n->op==TC_OP_CONST&&n->dtype==TC_F32&&tc__const_value(n).f==0;
 }
 static uint32_t tc__fact_itself(const tc__group*g,const tc__node*n){
-for(uint32_t k=0;n->op==TC_OP_ADD&&n->dtype==TC_F32&&k<2;k++)
+if(n->op!=TC_OP_ADD||n->dtype!=TC_F32)return n->n_in;
+for(uint32_t k=0;k<2;k++)
 if(tc__fact_is_zero(tc__fact_node(g,n->in[!k]))&&
 tc__fact_is_unsigned(g,n->in[k],TC__FACT_DEPTH))
 return k;
@@ -14907,9 +14907,7 @@ tc__cuda_facts(p,n);
 }
 tc__put(p->out,one?") return;\n":")) return;\n");
 }
-enum{
-TC__STREAM_BYTES=64<<20
-};
+enum{TC__STREAM_BYTES=64<<20};
 static int tc__cuda_reads_once(const tc__printer*p,const tc__node*n){
 const tc__kbuf*from=&p->g->buffer.at[n->attr[TC__COPY_FROM]];
 return p->g->shape.kind==TC__REDUCTION&&tc__ix_equals(p->g->shape.rows,1)&&

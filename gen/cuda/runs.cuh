@@ -4,12 +4,12 @@
 // fn: count_indices
 // Adds those of a thread's indices of [base, base + size) that stand before place `first`, or behind. Two counts are a word. Equal
 // ones of a warp are not counted at once: with a __match_any_sync an embedding's gradient took 26.3-26.7 us, without 25.0-25.9 (H200).
-template <int EACH>
+template <int THREADS, int EACH>
 TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], int base, unsigned size, int first, int behind) {
 #pragma unroll
     for (int u = 0; u < EACH; u++) {
         const unsigned w = (unsigned)(k[u] - base);
-        if (w < size && (threadIdx.x + u * 1024 >= (unsigned)first) == (unsigned)behind)
+        if (w < size && (threadIdx.x + u * THREADS >= (unsigned)first) == (unsigned)behind)
             atomicAdd(&count[w / 2], 1u << w % 2 * 16);
     }
 }
@@ -51,11 +51,11 @@ TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, const I *index, F 
         __syncthreads();
         for (int i = x; i < words; i += THREADS) count[i] = 0;
         __syncthreads();
-        TC_N(count_indices)<EACH>(count, k, base, size, first, 0);
+        TC_N(count_indices)<THREADS>(count, k, base, size, first, 0);
         __syncthreads();
         if (lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;
         __syncthreads();
-        TC_N(count_indices)<EACH>(count, k, base, size, first, 1);
+        TC_N(count_indices)<THREADS>(count, k, base, size, first, 1);
         __syncthreads();
         unsigned sum = 0;
 #pragma unroll 8

@@ -82,7 +82,7 @@ TC_FN TC_N(met) TC_N(meets)(unsigned *ticket, unsigned blocks, int *own) {
         own[0] = stays ? (int)((come & 65535) - (come >> 16)) : -1;
         for (come++; stays && (come & 65535) != blocks;) come = *(volatile unsigned *)(ticket + 1);
         own[1] = (int)(blocks - (come >> 16));
-        if (stays) before = atomicAdd(ticket + 2, 1u); // asked for now, it is there when the block parts
+        if (stays) before = atomicAdd(ticket + 2, 1u); // here, so that no block waits for the answer when it parts
     }
     __syncthreads();
     __threadfence();

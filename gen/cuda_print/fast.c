@@ -171,7 +171,7 @@ static int tc__fact_is_shifted(const tc__group *g, const tc__node *n) {
 
 // ---- what has no sign ----
 
-// Whether value `id` is NaN, or has no sign: 0 added to it is itself.
+// Whether value `id` is NaN, or has no sign: 0 added to it is itself. A bound does not tell: -0 is not below 0.
 static int tc__fact_is_unsigned(const tc__group *g, uint32_t id, int depth) {
     const tc__node *n = tc__fact_node(g, id);
     if (!depth-- || n->dtype != TC_F32) return 0;
@@ -193,7 +193,8 @@ static int tc__fact_is_zero(const tc__node *n) {
 
 // The operand that n is, since the other one is 0; n->n_in = there is none.
 static uint32_t tc__fact_itself(const tc__group *g, const tc__node *n) {
-    for (uint32_t k = 0; n->op == TC_OP_ADD && n->dtype == TC_F32 && k < 2; k++)
+    if (n->op != TC_OP_ADD || n->dtype != TC_F32) return n->n_in;
+    for (uint32_t k = 0; k < 2; k++)
         if (tc__fact_is_zero(tc__fact_node(g, n->in[!k])) &&
             tc__fact_is_unsigned(g, n->in[k], TC__FACT_DEPTH))
             return k;

@@ -230,9 +230,8 @@ static void tc__cuda_leave(tc__printer *p, const tc__node *n) {
     tc__put(p->out, one ? ") return;\n" : ")) return;\n");
 }
 
-enum {
-    TC__STREAM_BYTES = 64 << 20
-}; // so much of a cache is worth more to others, if it has as much
+// So much of a cache is worth more to others, if it has as much.
+enum { TC__STREAM_BYTES = 64 << 20 };
 
 // Whether n copies of a tensor of which one number is made, and which no cache holds.
 static int tc__cuda_reads_once(const tc__printer *p, const tc__node *n) {

@@ -61,9 +61,8 @@ enum {
     TC__RANK_FILL = 128,   // blocks at least: they may have a tensor to copy
     TC__RANK_FIXED = 8192, // bytes of shared memory that are not counts
     TC__RUN_THREADS = 96,
-    TC__RUN_SPAN = 768, // indices whose runs a block adds,
-    TC__RUN_BYTES =
-        128, //   and of rows, as many columns, or half of them where memory is short
+    TC__RUN_SPAN = 768,  // indices whose runs a block adds,
+    TC__RUN_BYTES = 128, //   and bytes of their rows; half, where memory is short
     TC__CUSTOM_WAVES = 8 // blocks of a multiprocessor that a user's op has at most
 };
 
@@ -345,8 +344,8 @@ static void tc__plan_row_add(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
     else
         tc__plan_sort_indices(x, q);
     tc__plan_add_runs(x, q, room);
-    q->grids.at[q->count - 1].early =
-        ranked; // the kernel before it tells so, those that sort do not
+    // What ranks lets it begin early, what sorts does not.
+    q->grids.at[q->count - 1].early = ranked;
     if (!tc__ix_equals(q->grids.zeroed, 0)) tc__opaque_add_clear(x, q);
 }
 

@@ -169,7 +169,8 @@ static int tc__device_loads_apart(const tc__group *g, tc__axis axis) {
 // Whether rows that are reduced store elements of 4 bytes: vectors of 8 of them are two accesses, each of half of the sectors
 // that its lanes reach. An embedding with its norm, f32 and bf16, takes 1.13 times as long so (H200).
 static int tc__device_stores_words(const tc__group *g) {
-    for (size_t i = 0; i < g->body.node.count && g->shape.kind == TC__REDUCTION; i++) {
+    if (g->shape.kind != TC__REDUCTION) return 0;
+    for (size_t i = 0; i < g->body.node.count; i++) {
         const tc__node *n = g->body.node.at[i];
         if (n->op == TC_OP_STORE && n->level == TC__AT_COL &&
             !tc__device_is_row(g, n->attr[TC__STORE_BUFFER]) && tc__device_bytes(g, n) >= 4)

@@ -756,12 +756,12 @@ TC_FN void TC_N(scatter_sum)(tc_i64 rows, tc_i64 n, tc_i64 m, const T *x,
     }
 }
 
-template <int EACH>
+template <int THREADS, int EACH>
 TC_FN void TC_N(count_indices)(unsigned *count, const int (&k)[EACH], int base, unsigned size, int first, int behind) {
 #pragma unroll
     for (int u = 0; u < EACH; u++) {
         const unsigned w = (unsigned)(k[u] - base);
-        if (w < size && (threadIdx.x + u * 1024 >= (unsigned)first) == (unsigned)behind)
+        if (w < size && (threadIdx.x + u * THREADS >= (unsigned)first) == (unsigned)behind)
             atomicAdd(&count[w / 2], 1u << w % 2 * 16);
     }
 }
@@ -798,11 +798,11 @@ TC_FN void TC_N(rank_indices)(tc_i64 m, tc_i64 n, int window, const I *index, F 
         __syncthreads();
         for (int i = x; i < words; i += THREADS) count[i] = 0;
         __syncthreads();
-        TC_N(count_indices)<EACH>(count, k, base, size, first, 0);
+        TC_N(count_indices)<THREADS>(count, k, base, size, first, 0);
         __syncthreads();
         if (lane == 0 && at < size) rank += count[at / 2] >> at % 2 * 16 & 65535;
         __syncthreads();
-        TC_N(count_indices)<EACH>(count, k, base, size, first, 1);
+        TC_N(count_indices)<THREADS>(count, k, base, size, first, 1);
         __syncthreads();
         unsigned sum = 0;
 #pragma unroll 8
