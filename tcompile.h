@@ -3342,7 +3342,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x8b80a4521e0a38c7u
+#define TC__BUILD_ID 0xfba328b66463ebbdu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -31926,10 +31926,21 @@ reach;
 TC__VEC(tc__taken)taken;
 }tc__plan;
 enum{TC__SLAB_ALIGN=64};
-enum{TC__PLAN_HERE,TC__PLAN_OUTPUT,TC__PLAN_APART,TC__PLAN_TO_END,TC__PLAN_STILL};
+enum{
+TC__PLAN_HERE,
+TC__PLAN_OUTPUT,
+TC__PLAN_USERS,
+TC__PLAN_APART,
+TC__PLAN_TO_END,
+TC__PLAN_STILL
+};
 static tc__slab*tc__plan_find(const tc__plan*p,uint32_t node){
 uint32_t at=node<p->of.count?p->of.at[node]:0;
 return at?&p->slab.at[at-1]:NULL;
+}
+static const tc__slab*tc__plan_under(const tc__plan*p,const tc__slab*s){
+while(s->over)s=tc__plan_find(p,s->over-1);
+return s;
 }
 static uint32_t tc__slab_key(const tc__plan*p,const tc__slab*s){
 return s->lasts?p->nodes+s->node:s->node;
@@ -32035,15 +32046,18 @@ static int tc__plan_arrange(tc_ctx*c,tc__plan*p){
 if(p->slab.count)
 qsort(p->slab.at,p->slab.count,sizeof*p->slab.at,tc__slab_larger);
 if(!tc__plan_begin(c,p))return 0;
-for(size_t i=0;i<p->slab.count;i++){
+for(size_t i=0;i<p->slab.count;i++)
 p->of.at[tc__slab_key(p,&p->slab.at[i])]=(uint32_t)i+1;
-if(p->slab.at[i].output)continue;
-p->unplanned+=p->slab.at[i].bytes;
-if(!p->slab.at[i].over)tc__plan_place(p,&p->slab.at[i]);
+for(size_t i=0;i<p->slab.count;i++){
+tc__slab*s=&p->slab.at[i];
+if(s->output)continue;
+p->unplanned+=s->bytes;
+s->output=tc__plan_under(p,s)->output;
+if(!s->over)tc__plan_place(p,s);
 }
 for(size_t i=0;i<p->slab.count;i++){
 tc__slab*s=&p->slab.at[i];
-if(s->over)s->offset=tc__plan_find(p,s->over-1)->offset;
+if(s->over)s->offset=tc__plan_under(p,s)->offset;
 }
 return 1;
 }
@@ -32158,14 +32172,17 @@ TC__PUSH(c,p->slab,s);
 tc__lives_close(c,&l,g,n);
 return ok;
 }
-static tc__slab*tc__plan_own(const tc__plan*p,const tc__kbuf*b,const uint8_t*output){
-if(b->place!=TC__BUF_NODE||output[b->source]!=TC__PLAN_HERE)return NULL;
+static tc__slab*tc__plan_own(const tc__plan*p,const tc__kbuf*b,const uint8_t*output,
+int kind){
+if(b->place!=TC__BUF_NODE||output[b->source]!=kind)return NULL;
 return tc__plan_find(p,b->source);
 }
 static int tc__plan_overlays(const tc__plan*p,tc__group*const*k,uint32_t i,size_t out,
 size_t in,const uint8_t*output){
-const tc__slab*s=tc__plan_own(p,&k[i]->buffer.at[out],output);
-const tc__slab*t=tc__plan_own(p,&k[i]->buffer.at[in],output);
+const tc__kbuf*to=&k[i]->buffer.at[out];
+const tc__slab*s=tc__plan_own(p,to,output,TC__PLAN_HERE);
+const tc__slab*t=tc__plan_own(p,&k[i]->buffer.at[in],output,TC__PLAN_HERE);
+if(!s)s=tc__plan_own(p,to,output,TC__PLAN_OUTPUT);
 return s&&t&&s->first==i&&t->first<i&&t->last==i&&!s->over&&
 s->bytes==t->bytes&&k[t->first]->target.loop==k[i]->target.loop&&
 (p->over?p->over[i]&&tc__overlay_set_has(p->over[i],out,in)
@@ -32179,8 +32196,11 @@ for(size_t out=0;out<n;out++){
 if(!tc__plan_overlays(p,k,i,out,in,output))continue;
 const tc__slab*t=tc__plan_find(p,k[i]->buffer.at[in].source);
 tc__slab*s=tc__plan_find(p,k[i]->buffer.at[out].source);
-s->over=t->over?t->over:t->node+1;
-tc__plan_find(p,s->over-1)->last=s->last;
+tc__slab*root=tc__plan_find(p,tc__plan_under(p,t)->node);
+if(s->output)
+s->first=root->first,root->over=s->node+1;
+else
+s->over=root->node+1,root->last=s->last;
 break;
 }
 }
@@ -32205,7 +32225,7 @@ int kind=output[f->source];
 int stays=kind==TC__PLAN_STILL;
 uint32_t last=(uint32_t)(stays||kind==TC__PLAN_TO_END?n-1:i);
 if(!tc__plan_note(c,p,f,(uint32_t)(stays?0:i),last,
-kind==TC__PLAN_OUTPUT,bytes))
+kind==TC__PLAN_OUTPUT||kind==TC__PLAN_USERS,bytes))
 return 0;
 }
 }
@@ -51158,6 +51178,8 @@ const tc__dispatch_slabs*slabs){
 tc__memory_range m=tc__dispatch_tensor(r,b);
 if(m.kind!=1||b->source>=slabs->count)return m;
 const tc__slab*s=slabs->of[b->source];
+while(s&&s->over)s=slabs->of[s->over-1];
+if(s&&s->output)m.from=s->node;
 if(s&&!s->output)m.kind=0,m.from=s->offset,m.to=s->offset+s->bytes;
 return m;
 }
@@ -52947,7 +52969,9 @@ output[i]=p->graph.node.at[i]->device!=device?TC__PLAN_APART
 for(size_t i=0;i<p->output.count;i++){
 const tc__output*o=&p->output.at[i];
 if(!o->alias&&tc__output_device(p,o)==device)
-output[o->node]=o->beside?TC__PLAN_TO_END:TC__PLAN_OUTPUT;
+output[o->node]=o->beside?TC__PLAN_TO_END
+:o->direct?TC__PLAN_USERS
+:TC__PLAN_OUTPUT;
 }
 for(size_t i=0;i<p->graph.place.count;i++)
 output[p->graph.place.at[i].node]=TC__PLAN_APART;
@@ -52987,6 +53011,12 @@ o->bytes=
 (size_t)tc__numel(n->rank,dims)*tc__dtype(n->dtype)->bytes+TC__SLAB_SLACK;
 return o->layout!=0;
 }
+static uint32_t tc__node_root(const tc__program*p,uint32_t node){
+const tc__dispatch*r=tc__program_on(p,p->graph.node.at[node]->device);
+const tc__plan*plan=r?&r->plan:&p->plan;
+const tc__slab*s=tc__plan_find(plan,node);
+return s?tc__plan_under(plan,s)->node:node;
+}
 static void*tc__node_memory(const tc__program*p,uint32_t node){
 const tc__dispatch*r=tc__program_on(p,p->graph.node.at[node]->device);
 uint8_t*memory=r?r->memory:p->memory;
@@ -53014,7 +53044,7 @@ return TC__PUSH(p->ctx,p->loops.moving,m);
 }
 a.at=at,a.on=on,a.output=b->place==TC__BUF_NODE;
 a.begin=(size_t)b->begin*tc__dtype(b->dtype)->bytes;
-a.source=a.output?output_of[b->source]:b->source;
+a.source=a.output?output_of[tc__node_root(p,b->source)]:b->source;
 int own=a.output&&a.source!=UINT32_MAX&&!p->output.at[a.source].beside;
 if(b->place==TC__BUF_INPUT||own)return TC__PUSH(p->ctx,p->address,a);
 if(a.output)*at=(char*)tc__node_memory(p,b->source)+a.begin;
@@ -55153,7 +55183,7 @@ const tc__kbuf*to=&g->buffer.at[out],*from=&g->buffer.at[in];
 if(to->place!=TC__BUF_NODE||from->place!=TC__BUF_NODE)return 0;
 const tc__slab*s=tc__plan_find(plan,to->source),
 *t=tc__plan_find(plan,from->source);
-return s&&t&&s->over&&s->offset==t->offset;
+return s&&t&&tc__plan_under(plan,s)==tc__plan_under(plan,t);
 }
 static int64_t tc__changed_elements(const tc__program*p,const tc__group*g,uint32_t i,
 const tc__ixenv*env){

@@ -40,6 +40,8 @@ static tc__memory_range tc__dispatch_range(const tc__dispatch *r, const tc__kbuf
     tc__memory_range m = tc__dispatch_tensor(r, b);
     if (m.kind != 1 || b->source >= slabs->count) return m;
     const tc__slab *s = slabs->of[b->source];
+    while (s && s->over) s = slabs->of[s->over - 1];
+    if (s && s->output) m.from = s->node;
     if (s && !s->output) m.kind = 0, m.from = s->offset, m.to = s->offset + s->bytes;
     return m;
 }

@@ -90,7 +90,7 @@ static int tc__is_in_place(const tc__program *p, const tc__group *g, int64_t out
     if (to->place != TC__BUF_NODE || from->place != TC__BUF_NODE) return 0;
     const tc__slab *s = tc__plan_find(plan, to->source),
                    *t = tc__plan_find(plan, from->source);
-    return s && t && s->over && s->offset == t->offset;
+    return s && t && tc__plan_under(plan, s) == tc__plan_under(plan, t);
 }
 
 // Elements of what a scatter changes where it lies: as many as it has to put there; INT64_MAX = it copies all.

@@ -363,7 +363,9 @@ static int tc__program_plan_on(tc__program *p, tc__plan *plan, int device, uint8
     for (size_t i = 0; i < p->output.count; i++) {
         const tc__output *o = &p->output.at[i];
         if (!o->alias && tc__output_device(p, o) == device)
-            output[o->node] = o->beside ? TC__PLAN_TO_END : TC__PLAN_OUTPUT;
+            output[o->node] = o->beside   ? TC__PLAN_TO_END
+                              : o->direct ? TC__PLAN_USERS
+                                          : TC__PLAN_OUTPUT;
     }
     for (size_t i = 0; i < p->graph.place.count; i++)
         output[p->graph.place.at[i].node] = TC__PLAN_APART;
@@ -406,6 +408,14 @@ static int tc__output_lay_out(tc__program *p, const tc__visit *v, tc__output *o,
     return o->layout != 0;
 }
 
+// The node in whose memory another is.
+static uint32_t tc__node_root(const tc__program *p, uint32_t node) {
+    const tc__dispatch *r = tc__program_on(p, p->graph.node.at[node]->device);
+    const tc__plan *plan = r ? &r->plan : &p->plan;
+    const tc__slab *s = tc__plan_find(plan, node);
+    return s ? tc__plan_under(plan, s)->node : node;
+}
+
 // Where an intermediate is.
 static void *tc__node_memory(const tc__program *p, uint32_t node) {
     const tc__dispatch *r = tc__program_on(p, p->graph.node.at[node]->device);
@@ -438,7 +448,7 @@ static int tc__program_address(tc__program *p, tc__dispatch *on, const tc__kbuf 
     }
     a.at = at, a.on = on, a.output = b->place == TC__BUF_NODE;
     a.begin = (size_t)b->begin * tc__dtype(b->dtype)->bytes;
-    a.source = a.output ? output_of[b->source] : b->source;
+    a.source = a.output ? output_of[tc__node_root(p, b->source)] : b->source;
     int own = a.output && a.source != UINT32_MAX && !p->output.at[a.source].beside;
     if (b->place == TC__BUF_INPUT || own) return TC__PUSH(p->ctx, p->address, a);
     if (a.output) *at = (char *)tc__node_memory(p, b->source) + a.begin;

@@ -4,7 +4,7 @@
 // loops (pass/loops.c) is among them. Greedy by size, largest first, lowest gap that fits (Pisarchyk and Lee,
 // arXiv 2001.03288). Which placed slabs live at the same time a tree tells, in the order in which they are born, so
 // a program of which few live at once is placed in n log n. A result that may lie where an operand ends (overlay.c) does:
-// the two are placed as one.
+// the two are placed as one, in the storage of an output if the result is that.
 
 typedef struct tc__slab {
     uint32_t node; // or, if it lasts, the number of the graph's memory
@@ -12,9 +12,9 @@ typedef struct tc__slab {
     size_t bytes, offset;
     uint32_t first, last; // kernels that write it and read it last
     uint32_t born; // slabs that were written before it; `first` does not fall with it
-    int output;    // 1 = own storage, offset unused
+    int output;    // 1 = not in the arena but in an output, offset unused
     uint32_t
-        over; // 1 + node of the slab whose memory it takes, and that lives as long; 0 = none
+        over; // 1 + node of the slab whose memory it has, and that lives as long; 0 = none
 } tc__slab;
 
 typedef struct tc__taken {
@@ -26,7 +26,7 @@ typedef struct tc__plan {
     uint32_t nodes;        // of the graph
     TC__VEC(uint32_t) of;  // by node, then by memory: its slab plus one, 0 = none
     size_t bytes;          // of the arena
-    size_t unplanned;      // sum of the arena's slabs, each by itself
+    size_t unplanned;      // sum of the slabs that are no outputs, each by itself
     size_t align;          // of a slab
     const uint32_t *since; // by kernel: when what it stores to the end begins; NULL = then
     const tc__overlay_set *const
@@ -39,13 +39,26 @@ typedef struct tc__plan {
 
 enum { TC__SLAB_ALIGN = 64 };
 
-// What a node is to a plan: in the arena, with storage of its own, of another device, in the arena until
-// the program has ended, as it is copied then, or in the arena from run to run.
-enum { TC__PLAN_HERE, TC__PLAN_OUTPUT, TC__PLAN_APART, TC__PLAN_TO_END, TC__PLAN_STILL };
+// What a node is to a plan: in the arena, with storage of its own, in memory of the user's, of another device, in the
+// arena until the program has ended, as it is copied then, or in the arena from run to run.
+enum {
+    TC__PLAN_HERE,
+    TC__PLAN_OUTPUT,
+    TC__PLAN_USERS,
+    TC__PLAN_APART,
+    TC__PLAN_TO_END,
+    TC__PLAN_STILL
+};
 
 static tc__slab *tc__plan_find(const tc__plan *p, uint32_t node) {
     uint32_t at = node < p->of.count ? p->of.at[node] : 0;
     return at ? &p->slab.at[at - 1] : NULL;
+}
+
+// The slab in whose memory s is: itself, mostly.
+static const tc__slab *tc__plan_under(const tc__plan *p, const tc__slab *s) {
+    while (s->over) s = tc__plan_find(p, s->over - 1);
+    return s;
 }
 
 // What it is found by.
@@ -178,15 +191,18 @@ static int tc__plan_arrange(tc_ctx *c, tc__plan *p) {
     if (p->slab.count)
         qsort(p->slab.at, p->slab.count, sizeof *p->slab.at, tc__slab_larger);
     if (!tc__plan_begin(c, p)) return 0;
-    for (size_t i = 0; i < p->slab.count; i++) {
+    for (size_t i = 0; i < p->slab.count; i++)
         p->of.at[tc__slab_key(p, &p->slab.at[i])] = (uint32_t)i + 1;
-        if (p->slab.at[i].output) continue;
-        p->unplanned += p->slab.at[i].bytes;
-        if (!p->slab.at[i].over) tc__plan_place(p, &p->slab.at[i]);
+    for (size_t i = 0; i < p->slab.count; i++) {
+        tc__slab *s = &p->slab.at[i];
+        if (s->output) continue;
+        p->unplanned += s->bytes;
+        s->output = tc__plan_under(p, s)->output;
+        if (!s->over) tc__plan_place(p, s);
     }
     for (size_t i = 0; i < p->slab.count; i++) {
         tc__slab *s = &p->slab.at[i];
-        if (s->over) s->offset = tc__plan_find(p, s->over - 1)->offset;
+        if (s->over) s->offset = tc__plan_under(p, s)->offset;
     }
     return 1;
 }
@@ -327,24 +343,30 @@ static int tc__plan_lasting(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__grou
 
 // ---- one in the memory of another ----
 
-// The slab of buffer b, if it is in the arena for no longer than kernels ask for it.
-static tc__slab *tc__plan_own(const tc__plan *p, const tc__kbuf *b, const uint8_t *output) {
-    if (b->place != TC__BUF_NODE || output[b->source] != TC__PLAN_HERE) return NULL;
+// The slab of buffer b, if it is of that kind.
+static tc__slab *tc__plan_own(const tc__plan *p, const tc__kbuf *b, const uint8_t *output,
+                              int kind) {
+    if (b->place != TC__BUF_NODE || output[b->source] != kind) return NULL;
     return tc__plan_find(p, b->source);
 }
 
-// Whether what kernel i stores to buffer `out` can lie where its buffer `in` ends.
+// Whether what kernel i stores to buffer `out` can lie where its buffer `in` ends, which is in the arena for no longer
+// than kernels ask for it. So is the result, or it is an output, in whose storage the operand is made then: nobody else
+// has that before the program has run.
 static int tc__plan_overlays(const tc__plan *p, tc__group *const *k, uint32_t i, size_t out,
                              size_t in, const uint8_t *output) {
-    const tc__slab *s = tc__plan_own(p, &k[i]->buffer.at[out], output);
-    const tc__slab *t = tc__plan_own(p, &k[i]->buffer.at[in], output);
+    const tc__kbuf *to = &k[i]->buffer.at[out];
+    const tc__slab *s = tc__plan_own(p, to, output, TC__PLAN_HERE);
+    const tc__slab *t = tc__plan_own(p, &k[i]->buffer.at[in], output, TC__PLAN_HERE);
+    if (!s) s = tc__plan_own(p, to, output, TC__PLAN_OUTPUT);
     return s && t && s->first == i && t->first < i && t->last == i && !s->over &&
            s->bytes == t->bytes && k[t->first]->target.loop == k[i]->target.loop &&
            (p->over ? p->over[i] && tc__overlay_set_has(p->over[i], out, in)
                     : tc__overlays(k[i], out, in));
 }
 
-// All lives are known. What lies over another gives it its own end.
+// All lives are known. What lies over another gives it its own end, an output that has another in its storage begins
+// with it.
 static void tc__plan_overlay(tc__plan *p, tc__group *const *k, uint32_t i,
                              const uint8_t *output) {
     size_t n = k[i]->buffer.count;
@@ -353,8 +375,11 @@ static void tc__plan_overlay(tc__plan *p, tc__group *const *k, uint32_t i,
             if (!tc__plan_overlays(p, k, i, out, in, output)) continue;
             const tc__slab *t = tc__plan_find(p, k[i]->buffer.at[in].source);
             tc__slab *s = tc__plan_find(p, k[i]->buffer.at[out].source);
-            s->over = t->over ? t->over : t->node + 1;
-            tc__plan_find(p, s->over - 1)->last = s->last;
+            tc__slab *root = tc__plan_find(p, tc__plan_under(p, t)->node);
+            if (s->output)
+                s->first = root->first, root->over = s->node + 1;
+            else
+                s->over = root->node + 1, root->last = s->last;
             break;
         }
 }
@@ -382,7 +407,7 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *
             int stays = kind == TC__PLAN_STILL;
             uint32_t last = (uint32_t)(stays || kind == TC__PLAN_TO_END ? n - 1 : i);
             if (!tc__plan_note(c, p, f, (uint32_t)(stays ? 0 : i), last,
-                               kind == TC__PLAN_OUTPUT, bytes))
+                               kind == TC__PLAN_OUTPUT || kind == TC__PLAN_USERS, bytes))
                 return 0;
         }
     }
