@@ -2964,7 +2964,8 @@ TCDEF tc_status tc_grad_scaler_update_at(const tc_grad_scaler *s, const char *fi
 // all rows, one after the other along a new first dimension. n_xs >= 1, and all xs have as many rows, which may be
 // none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
 // reductions, carries, and dear functions of products (sigmoid, tanh) were is saved for each row, all else computed
-// again. `user` is handed to the body.
+// again. `user` is handed to the body. On the CPU rows of a batch that never meet in it go through all turns by themselves,
+// some on each thread: tc_explain tells whether they do.
 // TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_ARG: last and ys
 // overlap. TC_E_NULL: body, or init, last or ys where there are carries or results; a result that nobody wants is freed.
 //
@@ -3342,7 +3343,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0xfba328b66463ebbdu
+#define TC__BUILD_ID 0x047c44d6af06515eu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32172,6 +32173,29 @@ TC__PUSH(c,p->slab,s);
 tc__lives_close(c,&l,g,n);
 return ok;
 }
+enum{
+TC__PLAN_ROWS=1<<22
+};
+static size_t tc__plan_together(tc__group*const*k,size_t n,size_t i){
+size_t end=i+1;
+while(end<n&&k[end]->target.loop==k[i]->target.loop)end++;
+return end;
+}
+static void tc__plan_in_loops(tc__plan*p,tc__group*const*k,size_t n){
+for(size_t i=0,end;i<n;i=end){
+size_t bytes=0;
+end=tc__plan_together(k,n,i);
+for(size_t s=0;s<p->slab.count;s++)
+if(p->slab.at[s].first>=i&&p->slab.at[s].first<end)
+bytes+=p->slab.at[s].bytes;
+for(size_t s=0;k[i]->target.loop&&bytes<=TC__PLAN_ROWS&&s<p->slab.count;
+s++){
+tc__slab*b=&p->slab.at[s];
+if(b->output||b->first<i||b->last>=end)continue;
+b->first=(uint32_t)i,b->last=(uint32_t)end-1;
+}
+}
+}
 static tc__slab*tc__plan_own(const tc__plan*p,const tc__kbuf*b,const uint8_t*output,
 int kind){
 if(b->place!=TC__BUF_NODE||output[b->source]!=kind)return NULL;
@@ -32231,6 +32255,7 @@ return 0;
 }
 for(size_t i=0;i<n;i++)tc__plan_overlay(p,k,(uint32_t)i,output);
 tc__plan_begin_early(p,output);
+if(!device&&g->loop.count)tc__plan_in_loops(p,k,n);
 if(n&&g->memory.count&&!tc__plan_lasting(c,p,g,k,n,device,env))return 0;
 tc__plan_bear(p);
 return tc__plan_arrange(c,p);
@@ -51751,6 +51776,9 @@ typedef struct tc__looping{
 int64_t turns,turn;
 int64_t done;
 uint32_t begin,end;
+int64_t parts;
+int looked;
+struct tc__strands*strands;
 }tc__looping;
 typedef struct tc__lasting_now{
 char*at;
@@ -51781,9 +51809,8 @@ return b->place==TC__BUF_INPUT&&b->source>=g->placed?b->source-g->placed+1
 static void tc__loops_close(tc__loops*l,const tc__graph*g){
 TC__VEC_FREE(g->ctx,l->moving);
 }
-static char*tc__spot_address(const tc__loops*l,const tc__graph*g,const tc__spot*p){
-const tc__lasting_now*m=&l->memory[p->memory];
-const tc__looping*r=&l->run[g->memory.at[p->memory].loop];
+static char*tc__spot_in_turn(const tc__lasting_now*m,const tc__graph*g,
+const tc__spot*p,const tc__looping*r){
 int rows=g->memory.at[p->memory].stacked;
 int64_t at=0;
 switch(p->kind){
@@ -51796,6 +51823,10 @@ case TC__SPOT_AFTER:at=1;break;
 case TC__SPOT_ROW:at=r->turn;break;
 }
 return m->at+(size_t)at*m->step;
+}
+static char*tc__spot_address(const tc__loops*l,const tc__graph*g,const tc__spot*p){
+return tc__spot_in_turn(&l->memory[p->memory],g,p,
+&l->run[g->memory.at[p->memory].loop]);
 }
 static void tc__loop_move(const tc__loops*l,const tc__graph*g,uint32_t loop){
 for(size_t i=0;i<l->moving.count;i++){
@@ -53106,6 +53137,7 @@ for(size_t i=0;i<p->output.count;i++)
 if(!tc__output_lay_out(p,v,&p->output.at[i],&env))return 0;
 if(!tc__program_plan(p,&env)||!tc__program_memory(p))return 0;
 tc__program_lasting(p,&env);
+for(size_t i=0;i<p->graph.loop.count;i++)p->loops.run[i].looked=0;
 if(!tc__program_addresses(p))return 0;
 for(tc__dispatch*r=p->dispatch;r;r=r->next)
 if(!tc__dispatch_lay_out(r,&p->ix,&env))return 0;
@@ -57242,6 +57274,283 @@ return tc__fail_alias(p,v,written,k);
 }
 return 1;
 }
+// ---- gen/exec/strands.c
+typedef struct tc__met_range{
+uint64_t
+memory;
+int64_t lo,hi;
+int64_t part;
+int written;
+}tc__met_range;
+typedef struct tc__strand_move{
+uint32_t buffer,place;
+size_t begin;
+}tc__strand_move;
+typedef struct tc__strand_own{
+tc__kargs*args;
+void**buf;
+int64_t*size;
+}tc__strand_own;
+typedef struct tc__strands{
+uint32_t*launch,launches;
+uint32_t buffers,moves;
+tc__strand_move*move;
+tc__strand_own*own;
+}tc__strands;
+enum{TC__STRAND_MOST=4};
+static int64_t tc__strand_item(const tc__launch*l,int64_t i,int64_t n){
+return l->items/n*i;
+}
+static int64_t tc__strand_step(const tc__launch*l,tc__axis*axis){
+const tc__group_shape*s=&l->group->shape;
+int64_t step=s->grain;
+if(l->opaque||l->behind||l->still||l->group->target.device||s->prologue||
+s->list||s->windows.channels||!tc__ix_is_const(s->rows)||
+!tc__ix_is_const(s->cols)||!tc__ix_is_const(s->items))
+return 0;
+*axis=s->split_columns?TC__COL:TC__ROW;
+if(s->kind!=TC__CONTRACTION&&!s->split_columns)
+step=s->vector==TC__ROW?(int64_t)TC__LANES:1;
+if(s->kind==TC__CONTRACTION&&!tc__ix_equals(s->batch,1))return 0;
+int64_t all=tc__ix_value(s->split_columns?s->cols:s->rows);
+return step>0&&l->items==(all+step-1)/step?step:0;
+}
+static void tc__strand_bounds(tc__ixpool*x,tc__ix e,tc__axis axis,int64_t lo,
+int64_t hi,int64_t*first,int64_t*last){
+tc__ix v=tc__ix_find_var(x,e,axis);
+tc__ix some=tc__ix_sym(x,INT32_MAX,lo,hi-1);
+for(int i=0;v&&i<TC__IX_ATOMS;i++){
+e=tc__ix_subst(x,e,v,some);
+v=tc__ix_find_var(x,e,axis);
+}
+*first=v?-TC__IX_INF:tc__ix_lo(x,e),*last=v?TC__IX_INF:tc__ix_hi(x,e);
+}
+static int tc__strand_memory(const tc__program*p,const tc__kbuf*b,tc__met_range*m,
+int64_t*at){
+const tc__graph*g=&p->graph;
+uint32_t place=tc__spot_of(&p->loops,g,b);
+*at=b->begin*(int64_t)tc__dtype(b->dtype)->bytes;
+if(place)return m->memory=1+g->place.at[place-1].memory,1;
+if(b->place!=TC__BUF_NODE)return 0;
+const tc__slab*s=tc__plan_find(&p->plan,b->source);
+if(!s)return 0;
+s=tc__plan_under(&p->plan,s);
+m->memory=s->output?(uint64_t)1+g->memory.count+s->node:0;
+if(!s->output)*at+=(int64_t)s->offset;
+return 1;
+}
+static int tc__strand_is_users(const tc__program*p,const tc__kbuf*b){
+for(size_t i=0;b->place==TC__BUF_NODE&&i<p->output.count;i++)
+if(p->output.at[i].node==b->source&&p->output.at[i].direct)return 1;
+return 0;
+}
+typedef TC__VEC(tc__met_range)tc__met_ranges;
+static int tc__strand_access(tc__program*p,const tc__launch*l,const tc__node*n,
+int64_t parts,tc__met_ranges*all){
+const tc__kbuf*b=tc__buffer_of(l->group,n);
+tc__axis axis=TC__ROW;
+int64_t step=tc__strand_step(l,&axis),at,first,last;
+int64_t bytes=(int64_t)tc__dtype(b->dtype)->bytes;
+tc__met_range m;
+m.written=n->op==TC_OP_STORE;
+if(!tc__is_memory(b))return 1;
+if(m.written&&tc__strand_is_users(p,b))return 0;
+if(!tc__strand_memory(p,b,&m,&at))return!m.written;
+for(m.part=0;m.part<parts;m.part++){
+tc__strand_bounds(l->group->body.ix,n->attr[TC__ACCESS_INDEX],axis,
+tc__strand_item(l,m.part,parts)*step,
+tc__strand_item(l,m.part+1,parts)*step,&first,&last);
+if(first<=-TC__IX_INF/16||last>=TC__IX_INF/16)return 0;
+m.lo=at+first*bytes,m.hi=at+(last+1)*bytes;
+if(!TC__PUSH(p->ctx,*all,m))return 0;
+}
+return 1;
+}
+static int tc__strand_order(const void*a,const void*b){
+const tc__met_range*x=(const tc__met_range*)a,*y=(const tc__met_range*)b;
+if(x->memory!=y->memory)return x->memory<y->memory?-1:1;
+return x->lo<y->lo?-1:x->lo>y->lo;
+}
+static int tc__strand_holds(tc__met_ranges*all){
+if(all->count)qsort(all->at,all->count,sizeof*all->at,tc__strand_order);
+for(size_t i=0;i<all->count;i++)
+for(size_t k=i+1;k<all->count;k++){
+const tc__met_range*a=&all->at[i],*b=&all->at[k];
+if(b->memory!=a->memory||b->lo>=a->hi)break;
+if(a->part!=b->part&&(a->written||b->written))return 0;
+}
+return 1;
+}
+static int tc__strand_may(const tc__program*p,uint32_t i){
+tc__axis axis;
+if(p->act[i].kind!=TC__ACT_LAUNCH)return 0;
+const tc__launch*l=&p->launch.at[p->act[i].at];
+return l->items>0&&tc__strand_step(l,&axis)&&!l->group->target.guarded;
+}
+static int64_t tc__strand_parts(const tc__program*p,const tc__looping*r){
+int64_t parts=0,threads=tc__program_threads(p),best=0;
+for(uint32_t i=r->begin+1;i<r->end;i++){
+if(!tc__strand_may(p,i))return 0;
+parts=tc__ix_gcd(parts,p->launch.at[p->act[i].at].items);
+}
+for(int64_t n=threads;n<=parts&&n<=threads*TC__STRAND_MOST;n++)
+if(parts%n==0&&(!best||n%threads==0))best=n;
+return threads>1?best:0;
+}
+static int tc__strand_is_whole(tc__program*p,const tc__looping*r,int64_t parts){
+tc__met_ranges all;
+memset(&all,0,sizeof all);
+int ok=1;
+for(uint32_t i=r->begin+1;ok&&i<r->end;i++){
+const tc__launch*l=&p->launch.at[p->act[i].at];
+for(size_t k=0;ok&&k<l->group->body.node.count;k++){
+const tc__node*n=l->group->body.node.at[k];
+if(n->op==TC_OP_LOAD||n->op==TC_OP_STORE)
+ok=tc__strand_access(p,l,n,parts,&all);
+}
+}
+ok=ok&&tc__strand_holds(&all);
+TC__VEC_FREE(p->ctx,all);
+return ok;
+}
+static size_t tc__strand_sizes(const tc__program*p){
+return p->size.count+p->graph.loop.count;
+}
+static int tc__strand_open_own(tc__program*p,tc__strands*a,uint32_t first){
+size_t threads=(size_t)tc__threads(p->ctx);
+a->own=TC__ANEW_ARRAY(&p->arena,tc__strand_own,threads);
+a->move=TC__ANEW_ARRAY(&p->arena,tc__strand_move,a->buffers+1);
+a->launch=TC__ANEW_ARRAY(&p->arena,uint32_t,a->launches+1);
+if(!a->own||!a->move||!a->launch)return 0;
+for(uint32_t i=0;i<a->launches;i++)a->launch[i]=p->act[first+i].at;
+for(size_t i=0;i<threads;i++){
+tc__strand_own*o=&a->own[i];
+o->args=TC__ANEW_ARRAY(&p->arena,tc__kargs,a->launches);
+o->buf=TC__ANEW_ARRAY(&p->arena,void*,a->buffers+1);
+o->size=TC__ANEW_ARRAY(&p->arena,int64_t,tc__strand_sizes(p)+1);
+if(!o->args||!o->buf||!o->size)return 0;
+}
+return 1;
+}
+static void tc__strand_find_moves(const tc__program*p,tc__strands*a,uint32_t loop){
+uint32_t at=0;
+a->moves=0;
+for(uint32_t i=0;i<a->launches;i++){
+const tc__group*k=p->launch.at[a->launch[i]].group;
+for(size_t b=0;b<k->buffer.count;b++,at++){
+const tc__kbuf*f=&k->buffer.at[b];
+uint32_t place=tc__spot_of(&p->loops,&p->graph,f);
+if(!place||
+p->graph.memory.at[p->graph.place.at[place-1].memory].loop!=loop)
+continue;
+tc__strand_move*m=&a->move[a->moves++];
+m->buffer=at,m->place=place-1;
+m->begin=(size_t)f->begin*tc__dtype(f->dtype)->bytes;
+}
+}
+}
+static tc__strands*tc__strand_make(tc__program*p,uint32_t loop){
+const tc__looping*r=&p->loops.run[loop];
+tc__strands*a=TC__ANEW(&p->arena,tc__strands);
+if(!a)return NULL;
+a->launches=r->end-r->begin-1;
+for(uint32_t i=r->begin+1;i<r->end;i++)
+a->buffers+=(uint32_t)p->launch.at[p->act[i].at].group->buffer.count;
+if(!tc__strand_open_own(p,a,r->begin+1))return NULL;
+tc__strand_find_moves(p,a,loop);
+return a;
+}
+static void tc__strand_look(tc__program*p,uint32_t loop){
+tc__looping*r=&p->loops.run[loop];
+tc__error_mark before=tc__error_now(p->ctx);
+r->parts=r->looked=1;
+if(p->graph.loop.at[loop].go)return;
+int64_t parts=tc__strand_parts(p,r);
+if(!parts||!tc__strand_is_whole(p,r,parts))parts=1;
+if(parts>1&&!r->strands)r->strands=tc__strand_make(p,loop);
+if(r->strands)r->parts=parts;
+tc__error_restore(p->ctx,before);
+}
+static int tc__strand_pays(const tc__program*p,const tc__looping*r){
+double work=0;
+for(uint32_t i=0;i<r->strands->launches;i++){
+const tc__launch*l=&p->launch.at[r->strands->launch[i]];
+work+=(double)l->items/(double)(l->grain>0?l->grain:1);
+}
+return work*(double)r->turns>=(double)r->parts;
+}
+typedef struct tc__strand_run{
+tc__program*p;
+uint32_t loop;
+uint64_t turn;
+}tc__strand_run;
+static void tc__strand_begin(const tc__strand_run*q,tc__strand_own*o){
+const tc__program*p=q->p;
+const tc__strands*a=p->loops.run[q->loop].strands;
+void**buf=o->buf;
+memcpy(o->size,p->size.at,tc__strand_sizes(p)*sizeof*o->size);
+for(uint32_t i=0;i<a->launches;i++){
+const tc__launch*l=&p->launch.at[a->launch[i]];
+size_t n=l->group->buffer.count;
+memcpy(buf,l->buf,n*sizeof*buf);
+o->args[i]=l->args,o->args[i].buf=buf,o->args[i].size=o->size;
+buf+=n;
+}
+}
+static void tc__strand_turn(const tc__strand_run*q,tc__strand_own*o,
+const tc__looping*r,int64_t part,int worker){
+const tc__program*p=q->p;
+const tc__strands*a=r->strands;
+o->size[p->graph.loop.at[q->loop].slot]=r->turn;
+for(uint32_t i=0;i<a->moves;i++){
+const tc__strand_move*m=&a->move[i];
+const tc__spot*s=&p->graph.place.at[m->place];
+o->buf[m->buffer]=
+tc__spot_in_turn(&p->loops.memory[s->memory],&p->graph,s,r)+m->begin;
+}
+uint64_t turn=q->turn+(uint64_t)(part*r->turns+r->done)*(uint64_t)a->launches;
+for(uint32_t i=0;i<a->launches;i++){
+const tc__launch*l=&p->launch.at[a->launch[i]];
+int64_t lo=tc__strand_item(l,part,r->parts),
+hi=tc__strand_item(l,part+1,r->parts);
+if(!l->keeps)o->args[i].turn=turn+i+1;
+if(l->run)
+l->run(&o->args[i],lo,hi,worker);
+else
+tc__interp_run(l->interp,&o->args[i],lo,hi,worker);
+}
+}
+static void tc__strand_go(void*arg,int64_t lo,int64_t hi,int worker){
+const tc__strand_run*q=(const tc__strand_run*)arg;
+tc__looping r=q->p->loops.run[q->loop];
+int backward=q->p->graph.loop.at[q->loop].backward;
+tc__strand_own*o=&r.strands->own[worker];
+tc__fp_state host=tc__fp_enter();
+tc__strand_begin(q,o);
+for(int64_t part=lo;part<hi;part++)
+for(r.done=0;r.done<r.turns;r.done++){
+r.turn=backward?r.turns-1-r.done:r.done;
+tc__strand_turn(q,o,&r,part,worker);
+}
+tc__fp_leave(host);
+}
+static int tc__strand_turns(tc__program*p,const tc__visit*v,uint32_t loop){
+tc__looping*r=&p->loops.run[loop];
+if(!r->looked)tc__strand_look(p,loop);
+if(r->parts<2||p->ctx->profiling||!tc__strand_pays(p,r))return 0;
+for(uint32_t i=0;i<r->strands->launches;i++){
+tc__kargs*args=&p->launch.at[r->strands->launch[i]].args;
+args->seed=tc__visit_seed(p->ctx,v),args->draw=v->draw;
+}
+tc__strand_run q;
+int64_t threads=tc__program_threads(p);
+q.p=p,q.loop=loop,q.turn=p->ctx->turns;
+p->ctx->turns+=(uint64_t)(r->parts*r->turns)*(uint64_t)r->strands->launches;
+tc__pool_run(tc__pool_of(p->ctx),tc__strand_go,&q,r->parts,
+p->threads?(r->parts+threads-1)/threads:1);
+r->done=r->turns-1,r->turn=p->graph.loop.at[loop].backward?0:r->done;
+return 1;
+}
 // ---- gen/exec/run.c
 static int tc__launch_go(tc__program*p,const tc__region*r,uint32_t i){
 tc__launch*l=&p->launch.at[i];
@@ -57356,13 +57665,15 @@ return TC__UNLIKELY(p->ctx->profiling!=NULL)
 ?tc__profile_copy(p,v->region,a->at,tc__launch_copy)
 :tc__launch_copy(p,a->at);
 }
-static int tc__act_loop(tc__program*p,uint32_t*i){
+static int tc__act_loop(tc__program*p,const tc__visit*v,uint32_t*i){
 uint32_t loop=p->act[*i].at;
 const tc__looping*l=&p->loops.run[loop];
 int first=p->act[*i].kind==TC__ACT_LOOP,turn=0;
 if(first)tc__loop_forget(p,loop);
 int ok=first?tc__loop_begin(&p->loops,&p->graph,loop,p->size.at,&turn)
 :tc__loop_again(&p->loops,&p->graph,loop,p->size.at,&turn);
+if(ok&&first&&turn&&tc__strand_turns(p,v,loop))
+ok=tc__loop_again(&p->loops,&p->graph,loop,p->size.at,&turn);
 for(tc__dispatch*r=p->dispatch;r;r=r->next)tc__dispatch_turn(r,p->size.at);
 if(first&&!turn)*i=l->end;
 if(!first&&turn)*i=l->begin;
@@ -57375,7 +57686,7 @@ for(tc__dispatch*r=p->dispatch;ok&&r;r=r->next)
 ok=tc__dispatch_begin(p,r,v);
 for(uint32_t i=0;ok&&i<p->acts;i++){
 if(TC__UNLIKELY(p->act[i].kind>=TC__ACT_LOOP))
-ok=tc__act_loop(p,&i);
+ok=tc__act_loop(p,v,&i);
 else
 ok=tc__act_run(p,v,&p->act[i]);
 }
@@ -61775,6 +62086,13 @@ tc__put(t,"launches: %u, of which %u for lists of tensors\n",
 (unsigned)tc__program_runs(p),(unsigned)listed);
 for(const tc__dispatch*r=p->dispatch;r;r=r->next)tc__explain_lists(t,r);
 }
+static void tc__explain_loops(tc__text*t,const tc__program*p){
+for(size_t i=0;i<p->graph.loop.count;i++)
+if(p->loops.run[i].parts>1)
+tc__put(t,
+"loop %zu: %lld parts of its rows go through all turns by themselves\n",
+i,(long long)p->loops.run[i].parts);
+}
 static void tc__explain_plans(tc__text*t,const tc__program*p){
 int across=tc__program_is_across(p);
 if(!p->devices||p->here)tc__explain_plan(t,&p->plan,across?"cpu":NULL);
@@ -61802,6 +62120,7 @@ tc__explain_tuned(t,l);
 tc__explain_launches(t,p);
 tc__explain_gradients(t,p);
 tc__explain_plans(t,p);
+tc__explain_loops(t,p);
 }
 static void tc__explain_program(tc__text*t,const tc__visit*v,const tc__step*s){
 const tc__program*p=(const tc__program*)s->program;

@@ -739,6 +739,7 @@
 
 #include "exec/undo.c"
 #include "exec/run_outputs.c"
+#include "exec/strands.c"
 #include "exec/run.c"
 #include "exec/forget.c"
 #include "exec/wanted.c"

@@ -12,7 +12,8 @@
 // all rows, one after the other along a new first dimension. n_xs >= 1, and all xs have as many rows, which may be
 // none (tc_arange numbers them); n_carry and n_ys may be 0, at most 64 each. Gradients go through it: what products,
 // reductions, carries, and dear functions of products (sigmoid, tanh) were is saved for each row, all else computed
-// again. `user` is handed to the body.
+// again. `user` is handed to the body. On the CPU rows of a batch that never meet in it go through all turns by themselves,
+// some on each thread: tc_explain tells whether they do.
 // TC_E_SHAPE, TC_E_DTYPE: a carry that changes, xs that differ; then last and ys are null. TC_E_ARG: last and ys
 // overlap. TC_E_NULL: body, or init, last or ys where there are carries or results; a result that nobody wants is freed.
 //

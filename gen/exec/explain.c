@@ -208,6 +208,15 @@ static void tc__explain_launches(tc__text *t, const tc__program *p) {
     for (const tc__dispatch *r = p->dispatch; r; r = r->next) tc__explain_lists(t, r);
 }
 
+// Loops whose threads do not wait for each other, as far as they ran.
+static void tc__explain_loops(tc__text *t, const tc__program *p) {
+    for (size_t i = 0; i < p->graph.loop.count; i++)
+        if (p->loops.run[i].parts > 1)
+            tc__put(t,
+                    "loop %zu: %lld parts of its rows go through all turns by themselves\n",
+                    i, (long long)p->loops.run[i].parts);
+}
+
 static void tc__explain_plans(tc__text *t, const tc__program *p) {
     int across = tc__program_is_across(p);
     if (!p->devices || p->here) tc__explain_plan(t, &p->plan, across ? "cpu" : NULL);
@@ -236,6 +245,7 @@ static void tc__explain_kernels(tc__text *t, const tc__program *p) {
     tc__explain_launches(t, p);
     tc__explain_gradients(t, p);
     tc__explain_plans(t, p);
+    tc__explain_loops(t, p);
 }
 
 static void tc__explain_program(tc__text *t, const tc__visit *v, const tc__step *s) {

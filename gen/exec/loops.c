@@ -12,9 +12,12 @@ typedef struct tc__sliding {
 
 // While a loop runs, and behind it.
 typedef struct tc__looping {
-    int64_t turns, turn; // how many there are; the row that this one is for
-    int64_t done;        // turns so far
-    uint32_t begin, end; // acts
+    int64_t turns, turn;         // how many there are; the row that this one is for
+    int64_t done;                // turns so far
+    uint32_t begin, end;         // acts
+    int64_t parts;               // that go through the turns by themselves, 1 = none do,
+    int looked;                  //   once somebody has looked at that
+    struct tc__strands *strands; // what they have: exec/strands.c
 } tc__looping;
 
 typedef struct tc__lasting_now {
@@ -52,9 +55,9 @@ static void tc__loops_close(tc__loops *l, const tc__graph *g) {
     TC__VEC_FREE(g->ctx, l->moving);
 }
 
-static char *tc__spot_address(const tc__loops *l, const tc__graph *g, const tc__spot *p) {
-    const tc__lasting_now *m = &l->memory[p->memory];
-    const tc__looping *r = &l->run[g->memory.at[p->memory].loop];
+// The place in a turn of its loop.
+static char *tc__spot_in_turn(const tc__lasting_now *m, const tc__graph *g,
+                              const tc__spot *p, const tc__looping *r) {
     int rows = g->memory.at[p->memory].stacked;
     int64_t at = 0;
     switch (p->kind) {
@@ -67,6 +70,11 @@ static char *tc__spot_address(const tc__loops *l, const tc__graph *g, const tc__
     case TC__SPOT_ROW: at = r->turn; break;
     }
     return m->at + (size_t)at * m->step;
+}
+
+static char *tc__spot_address(const tc__loops *l, const tc__graph *g, const tc__spot *p) {
+    return tc__spot_in_turn(&l->memory[p->memory], g, p,
+                            &l->run[g->memory.at[p->memory].loop]);
 }
 
 // Addresses of what is of the loop, as it is now.

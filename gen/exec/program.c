@@ -520,6 +520,7 @@ static int tc__program_lay_out(tc__program *p, const tc__visit *v) {
         if (!tc__output_lay_out(p, v, &p->output.at[i], &env)) return 0;
     if (!tc__program_plan(p, &env) || !tc__program_memory(p)) return 0;
     tc__program_lasting(p, &env);
+    for (size_t i = 0; i < p->graph.loop.count; i++) p->loops.run[i].looked = 0;
     if (!tc__program_addresses(p)) return 0;
     for (tc__dispatch *r = p->dispatch; r; r = r->next)
         if (!tc__dispatch_lay_out(r, &p->ix, &env)) return 0;

@@ -132,13 +132,15 @@ static int tc__act_run(tc__program *p, const tc__visit *v, const tc__act *a) {
 }
 
 // Act *i, which begins a loop or ends a turn: *i = the one before that is done next. 0 = reported.
-static int tc__act_loop(tc__program *p, uint32_t *i) {
+static int tc__act_loop(tc__program *p, const tc__visit *v, uint32_t *i) {
     uint32_t loop = p->act[*i].at;
     const tc__looping *l = &p->loops.run[loop];
     int first = p->act[*i].kind == TC__ACT_LOOP, turn = 0;
     if (first) tc__loop_forget(p, loop);
     int ok = first ? tc__loop_begin(&p->loops, &p->graph, loop, p->size.at, &turn)
                    : tc__loop_again(&p->loops, &p->graph, loop, p->size.at, &turn);
+    if (ok && first && turn && tc__strand_turns(p, v, loop))
+        ok = tc__loop_again(&p->loops, &p->graph, loop, p->size.at, &turn);
     for (tc__dispatch *r = p->dispatch; r; r = r->next) tc__dispatch_turn(r, p->size.at);
     if (first && !turn) *i = l->end;
     if (!first && turn) *i = l->begin;
@@ -154,7 +156,7 @@ static int tc__program_launch_all(tc__program *p, const tc__visit *v) {
         ok = tc__dispatch_begin(p, r, v);
     for (uint32_t i = 0; ok && i < p->acts; i++) {
         if (TC__UNLIKELY(p->act[i].kind >= TC__ACT_LOOP))
-            ok = tc__act_loop(p, &i);
+            ok = tc__act_loop(p, v, &i);
         else
             ok = tc__act_run(p, v, &p->act[i]);
     }

@@ -341,6 +341,37 @@ static int tc__plan_lasting(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__grou
     return ok;
 }
 
+// ---- what rows of a loop share ----
+
+enum {
+    TC__PLAN_ROWS = 1 << 22
+}; // bytes of a loop's intermediates that do not share memory
+
+// Kernels from i on that are in the same loop as it.
+static size_t tc__plan_together(tc__group *const *k, size_t n, size_t i) {
+    size_t end = i + 1;
+    while (end < n && k[end]->target.loop == k[i]->target.loop) end++;
+    return end;
+}
+
+// What lives within a turn of a loop lives as long as the loop, where that is little: no two take the same place in turn,
+// which rows that go through the turns by themselves could not (exec/strands.c).
+static void tc__plan_in_loops(tc__plan *p, tc__group *const *k, size_t n) {
+    for (size_t i = 0, end; i < n; i = end) {
+        size_t bytes = 0;
+        end = tc__plan_together(k, n, i);
+        for (size_t s = 0; s < p->slab.count; s++)
+            if (p->slab.at[s].first >= i && p->slab.at[s].first < end)
+                bytes += p->slab.at[s].bytes;
+        for (size_t s = 0; k[i]->target.loop && bytes <= TC__PLAN_ROWS && s < p->slab.count;
+             s++) {
+            tc__slab *b = &p->slab.at[s];
+            if (b->output || b->first < i || b->last >= end) continue;
+            b->first = (uint32_t)i, b->last = (uint32_t)end - 1;
+        }
+    }
+}
+
 // ---- one in the memory of another ----
 
 // The slab of buffer b, if it is of that kind.
@@ -413,6 +444,7 @@ static int tc__plan_make(tc_ctx *c, tc__plan *p, const tc__graph *g, tc__group *
     }
     for (size_t i = 0; i < n; i++) tc__plan_overlay(p, k, (uint32_t)i, output);
     tc__plan_begin_early(p, output);
+    if (!device && g->loop.count) tc__plan_in_loops(p, k, n);
     if (n && g->memory.count && !tc__plan_lasting(c, p, g, k, n, device, env)) return 0;
     tc__plan_bear(p);
     return tc__plan_arrange(c, p);

@@ -20,11 +20,14 @@ enum {
     MOST_YS = 2,
     MOST_STEPS = 12,
     MOST_ROWS = 6,
-    MOST_BATCH = 5,
+    MOST_BATCH = 5, // mostly;
     MOST_WIDE = 7,
+    LARGE_BATCH = 32, // else at most
+    LARGE_WIDE = 128,
+    LARGE_EVERY = 32,
     MOST_GIVEN = MOST_CARRIES + MOST_XS + 4,
     MOST_READ = MOST_GIVEN + MOST_CARRIES + MOST_YS,
-    MOST_NUMBERS = MOST_ROWS * MOST_BATCH * MOST_WIDE,
+    MOST_NUMBERS = MOST_ROWS * LARGE_BATCH * LARGE_WIDE,
     VISITS = 3
 };
 
@@ -107,6 +110,10 @@ static void random_loop(loop *l, uint64_t seed) {
     l->steps = 1 + below(MOST_STEPS);
     l->batch = 1 + below(MOST_BATCH), l->wide = 1 + below(MOST_WIDE);
     l->orders = 1 + !below(8);
+    if (seed % LARGE_EVERY == 7) {
+        l->batch = LARGE_BATCH >> below(2), l->wide = LARGE_WIDE >> below(2);
+        l->orders = 1;
+    }
     for (int i = 0; i < VISITS; i++) l->rows[i] = 1 + below(MOST_ROWS);
     int first = l->carries + l->xs, all = first + l->steps;
     for (int i = 0; i < l->steps; i++) {
@@ -254,6 +261,8 @@ static void close_contexts(void) {
 
 // ---- one loop ----
 
+enum { WEIGHT = 21 }; // numbers of its elements
+
 // What a visit gave: what the loop computes, then gradients; numbers of each.
 typedef struct result {
     int n, values;
@@ -261,12 +270,14 @@ typedef struct result {
     double at[MOST_READ][MOST_NUMBERS];
 } result;
 
+// Of a weight sums stay as they are, however many they are of.
 static tc_tensor doubles(tc_ctx *tc, const loop *l, tc_dims d, unsigned number) {
-    static double p[MOST_NUMBERS + MOST_WIDE * MOST_WIDE];
+    static double p[MOST_NUMBERS + LARGE_WIDE * LARGE_WIDE];
     int64_t n = 1;
     for (int i = 0; i < d.rank; i++) n *= d.size[i];
+    double scale = number == WEIGHT && l->wide > MOST_WIDE ? 1.0 / 16 : 1;
     for (int64_t i = 0; i < n; i++)
-        p[i] = test_number((unsigned)i, (unsigned)(l->seed * 31) + number);
+        p[i] = scale * test_number((unsigned)i, (unsigned)(l->seed * 31) + number);
     return tc_from_data(tc, p, d, TC_F64);
 }
 
@@ -277,7 +288,7 @@ static int give(tc_ctx *tc, const loop *l, int rows, tc_tensor *t) {
         t[n] = doubles(tc, l, TC_DIMS(l->batch, l->wide), 1 + (unsigned)i);
     for (int i = 0; i < l->xs; i++, n++)
         t[n] = doubles(tc, l, TC_DIMS(rows, l->batch, l->wide), 11 + (unsigned)i);
-    t[n++] = doubles(tc, l, TC_DIMS(l->wide, l->wide), 21);
+    t[n++] = doubles(tc, l, TC_DIMS(l->wide, l->wide), WEIGHT);
     t[n++] = doubles(tc, l, TC_DIMS(l->wide), 22);
     t[n++] = doubles(tc, l, TC_SCALAR, 23);
     t[n++] = doubles(tc, l, TC_DIMS(3, l->batch, l->wide), 24);
