@@ -3343,7 +3343,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x047c44d6af06515eu
+#define TC__BUILD_ID 0x5b322dc13b04a3feu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -8397,7 +8397,8 @@ TC__HOLE_ALONG=4,TC__HOLE_ROW=5,TC__HOLE_LINE=6,TC__HOLE_DEEP=7,
 TC__HOLE_LINE_STRIDE=8,TC__HOLE_DEEP_STRIDE=9,TC__HOLE_MADE=10,
 TC__CONTRACT_DEPTH=0,
 TC__LEFT_SUM_DEPTH=0,
-TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_BUFFERS=3,
+TC__CALL_OP=0,TC__CALL_WORD=1,TC__CALL_OPERANDS=2,TC__CALL_FILL=3,
+TC__CALL_BUFFERS=4,
 TC__CARRY_LOOP=0,TC__CARRY_NUMBER=1,
 TC__EACH_LOOP=0,
 TC__NEXT_LOOP=0,TC__NEXT_NUMBER=1,
@@ -8840,6 +8841,7 @@ enum{
 TC__CUSTOM_INPUTS=64,
 TC__CALL_MOST=
 TC__CALL_BUFFERS+(1+TC__CUSTOM_INPUTS)*(2+TC_MAX_RANK),
+TC__CALL_FILLED=-2,
 TC__CUSTOM_NAME=63,
 TC__CUSTOM_BITS=16
 };
@@ -10079,7 +10081,7 @@ TC__OP(KERNEL,-1,64,attr,none,0,COUNT,0x1u,0x0u,
 TC__OP(KERNEL,-1,5,attr,none,0,COUNT,0x1u,0x0u,
 "s depth","")
 TC__OP(KERNEL,-1,0,attr,none,0,COUNT,0x0u,0x0u,
-"t op, t word, t operands, t buffers[]","")
+"t op, t word, t operands, t fill, t buffers[]","")
 TC__OP(LOOP,-1,0,same,same,0,COUNT,0x0u,0x0u,
 "t loop, t number","")
 TC__OP(LOOP,-1,0,same,each,0,COUNT,0x0u,0x0u,
@@ -23364,7 +23366,9 @@ static void tc__dump_call(tc__dump*d,const tc__node*n){
 tc__put(d->t,"call %s",tc__call_name(d->t->ctx,n));
 for(uint32_t i=TC__CALL_BUFFERS+1;
 i<=TC__CALL_BUFFERS+n->attr[TC__CALL_OPERANDS];i++){
-tc__put(d->t,n->attr[i]<0?" empty":" ");
+tc__put(d->t,n->attr[i]==TC__CALL_FILLED?" filled"
+:n->attr[i]<0?" empty"
+:" ");
 if(n->attr[i]>=0)tc__dump_buffer(d,n->attr[i]);
 }
 tc__put(d->t," -> ");
@@ -29318,11 +29322,17 @@ const tc__node*a=tc__operand(g,n,i);
 while(a->op==TC_OP_RESHAPE||a->op==TC_OP_AGAIN)a=tc__operand(g,a,0);
 return a;
 }
+static int tc__opaque_is_filled(const tc__graph*g,const tc__node*n,uint32_t i,
+tc__value*v){
+return n->op==TC_OP_ROW_ADD&&!i&&tc__splat_value(g,tc__operand(g,n,i),v);
+}
 static void tc__force_opaque(tc__schedule*s,const tc__node*n){
+tc__value v;
 s->forced[n->id]=1;
 for(uint32_t i=0;i<n->n_in;i++){
 const tc__node*a=tc__opaque_operand(s->g,n,i);
-if(!tc__is_dense_input(s,a))s->forced[a->id]=1;
+if(!tc__is_dense_input(s,a)&&!tc__opaque_is_filled(s->g,n,i,&v))
+s->forced[a->id]=1;
 }
 }
 static void tc__force_kept(tc__schedule*s,const tc__node*again){
@@ -30086,6 +30096,7 @@ return 1;
 static int tc__analyse_opaque(tc__schedule*s,uint32_t r,const tc__node*n){
 tc__cluster c;
 tc__use u;
+tc__value v;
 memset(&c,0,sizeof c);
 tc__space_of(s,&s->root.at[r],&c.space);
 c.alive=1,c.kind=TC__OPAQUE,c.first=r,c.size=1,c.device=n->device;
@@ -30096,6 +30107,7 @@ u.reader=r,u.index=0,u.guarded=1;
 for(uint32_t i=0;i<n->n_in;i++){
 const tc__node*a=tc__opaque_operand(s->g,n,i);
 int32_t root=s->root_of[a->id];
+if(tc__opaque_is_filled(s->g,n,i,&v))continue;
 if(root==TC__NONE&&!tc__note_behind(s,r,a))return 0;
 if(root==TC__NONE)continue;
 u.root=(uint32_t)root;
@@ -31226,9 +31238,14 @@ if(r->output||r->stored)tc__weave_store(w,r,part,v);
 }
 return!w->failed&&!w->ix->failed;
 }
-static int64_t tc__opaque_buffer(tc__weave*w,const tc__schedule*s,const tc__node*a){
+static int64_t tc__opaque_buffer(tc__weave*w,const tc__schedule*s,const tc__node*n,
+uint32_t i,int64_t*fill){
+const tc__node*a=tc__opaque_operand(s->g,n,i);
+tc__value v;
 tc__ix numel=tc__node_numel(w->g,a);
 if(tc__has_no_elements(a))return-1;
+if(tc__opaque_is_filled(s->g,n,i,&v))
+return tc__value_store(fill,0,a->dtype,v),TC__CALL_FILLED;
 if(s->root_of[a->id]==TC__NONE)
 return tc__weave_buffer(w,TC__BUF_INPUT,(uint32_t)a->attr[TC__INPUT_EXTERNAL],
 a->dtype,numel);
@@ -31238,11 +31255,12 @@ static int tc__opaque_words(tc__weave*w,const tc__schedule*s,const tc__node*n,
 int64_t attr[TC__CALL_MOST],uint32_t*count){
 uint32_t at=TC__CALL_BUFFERS;
 attr[TC__CALL_OP]=n->op,attr[TC__CALL_OPERANDS]=n->n_in;
+attr[TC__CALL_FILL]=0;
 attr[TC__CALL_WORD]=n->n_attr?*n->attr:n->n_in>1?(int64_t)n->in[1]:0;
 attr[at++]=
 tc__weave_buffer(w,TC__BUF_NODE,n->id,n->dtype,tc__node_numel(s->g,n));
 for(uint32_t i=0;i<n->n_in;i++)
-attr[at++]=tc__opaque_buffer(w,s,tc__opaque_operand(s->g,n,i));
+attr[at++]=tc__opaque_buffer(w,s,n,i,&attr[TC__CALL_FILL]);
 for(uint32_t i=0;i<=n->n_in;i++){
 const tc__node*a=i?tc__operand(s->g,n,i-1):n;
 attr[at++]=a->rank;
@@ -45530,6 +45548,7 @@ typedef struct tc__opaque{
 const tc__node*node;
 const struct tc__opaque_row*row;
 const int64_t*number;
+const void*fill;
 void*const*base;
 tc_buffer*buffer;
 void*argument[1];
@@ -45922,6 +45941,16 @@ s.index=tc__row_at(o,2,shared?0:row);
 write(&s);
 }
 }
+enum{TC__FILL_MOST=1<<15};
+static void tc__fill_rows(char*to,const void*element,size_t size,size_t bytes){
+size_t done=bytes<size?bytes:size;
+memcpy(to,element,done);
+for(size_t more;done<bytes&&done;done+=more){
+more=done<bytes-done&&done<TC__FILL_MOST?done:bytes-done;
+if(more>TC__FILL_MOST)more=TC__FILL_MOST;
+memcpy(to+done,to,more);
+}
+}
 static void tc__row_add_run(const tc__kargs*a,int64_t lo,int64_t hi,int32_t worker){
 const tc__opaque*o=tc__opaque_of(a);
 int dtype=(int)o->buffer[0].spec.dtype,i=tc__scatter_row(dtype);
@@ -45934,7 +45963,9 @@ s.wide=o->buffer[2].spec.dtype==TC_I64;
 int64_t width=tc__opaque_width(o,0);
 size_t bytes=(size_t)width*tc__dtype(dtype)->bytes;
 char*to=(char*)tc__opaque_data(o,0)+(size_t)lo*bytes;
-if(to!=tc__row_at(o,1,lo))
+if(o->number[1]==TC__CALL_FILLED)
+tc__fill_rows(to,o->fill,tc__dtype(dtype)->bytes,(size_t)(hi-lo)*bytes);
+else if(to!=tc__row_at(o,1,lo))
 memcpy(to,tc__row_at(o,1,lo),(size_t)(hi-lo)*bytes);
 if(s.m)s.index=tc__row_at(o,2,0);
 for(int64_t j=0;j<s.m;j++){
@@ -45963,7 +45994,7 @@ const tc__group*k,void*const*base){
 const tc__node*call=k->body.node.at[0];
 o->node=g->node.at[k->covers.at[0]];
 o->row=tc__opaque_row_of((int)call->attr[TC__CALL_OP]);
-o->number=call->attr+TC__CALL_BUFFERS;
+o->number=call->attr+TC__CALL_BUFFERS,o->fill=call->attr+TC__CALL_FILL;
 o->base=base,o->argument[0]=o;
 o->buffer=TC__ANEW_ARRAY(a,tc_buffer,o->node->n_in+1);
 return o->buffer!=NULL;
@@ -55222,7 +55253,7 @@ const tc__ixenv*env){
 const tc__node*call=g->body.node.at[0];
 const int64_t*b=call->attr+TC__CALL_BUFFERS;
 int64_t from=b[call->attr[TC__CALL_OPERANDS]];
-if(!tc__changes_some(call->attr[TC__CALL_OP])||from<0||
+if(!tc__changes_some(call->attr[TC__CALL_OP])||from<0||b[1]<0||
 (b[0]!=(int64_t)i&&b[1]!=(int64_t)i)||!tc__is_in_place(p,g,b[0],b[1]))
 return INT64_MAX;
 return tc__ix_eval(g->body.ix,g->buffer.at[from].numel,env);

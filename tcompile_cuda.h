@@ -4365,6 +4365,19 @@ static const char*const tc__text_cuda_scatter[]={
 "         i += (tc_i64)gridDim.x * blockDim.x)",
 "        y[i] = x[i];",
 "}",
+"// fn: fill",
+"template <class T> TC_FN void TC_N(fill)(T *y, tc_u64 bits, tc_i64 n) {",
+"    enum : int { V = 16 / (int)sizeof(T) };",
+"    const union {",
+"        tc_u64 bits;",
+"        T element;",
+"    } one = {bits};",
+"    tc_pack<T, V> all;",
+"    for (int l = 0; l < V; l++) all.at[l] = one.element;",
+"    const tc_i64 first = (tc_i64)blockIdx.x * blockDim.x + threadIdx.x, step = (tc_i64)gridDim.x * blockDim.x;",
+"    for (tc_i64 i = first; i < n / V; i += step) *(tc_pack<T, V> *)&y[i * V] = all;",
+"    for (tc_i64 i = n / V * V + first; i < n; i += step) y[i] = one.element;",
+"}",
 "// fn: first_from",
 "TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n,",
 "                             tc_i64 key) {",
@@ -4534,7 +4547,7 @@ static const char*const tc__text_cuda_runs[]={
 "    }",
 "}",
 "// fn: bring_runs",
-"template <class T, int COLUMNS, int PIECE>",
+"template <class T, int COLUMNS, int PIECE, bool OLD>",
 "TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, tc_i64 bytes, tc_i64 left, int n, int begin, int end,",
 "                           unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {",
 "    typedef TC_N(run_ring)<T, COLUMNS> R;",
@@ -4563,7 +4576,7 @@ static const char*const tc__text_cuda_runs[]={
 "#pragma unroll",
 "        for (int u = 0; u < HALF / 32; u++) {",
 "            TC_N(bring_rows)<T, COLUMNS, PIECE>(to.row + half + 32 * u, own[u].at, in \? owned[u] : 0, src, bytes);",
-"            if (heads[u]) TC_N(bring_rows)<T, COLUMNS, PIECE>(to.old + half + 32 * u, own[u].key, in \? heads[u] : 0, y, bytes);",
+"            if (OLD && heads[u]) TC_N(bring_rows)<T, COLUMNS, PIECE>(to.old + half + 32 * u, own[u].key, in \? heads[u] : 0, y, bytes);",
 "        }",
 "        TC_N(copy_commit)();",
 "        return (owned[0] | owned[HALF / 32 - 1]) != 0;",
@@ -4594,8 +4607,9 @@ static const char*const tc__text_cuda_runs[]={
 "    }",
 "}",
 "// fn: add_runs",
-"template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN, int BYTES>",
-"TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared) {",
+"template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN, int BYTES, bool OLD>",
+"TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared,",
+"                          tc_u64 bits) {",
 "    typedef tc_pack<T, V> pack;",
 "    typedef TC_N(run_ring)<T, COLUMNS> R;",
 "    static_assert(sizeof(R) == BYTES, \"what the launch asks for\");",
@@ -4614,12 +4628,16 @@ static const char*const tc__text_cuda_runs[]={
 "        return;",
 "    }",
 "    if (threadIdx.x < 64) {",
-"        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, columns * (tc_i64)sizeof(T), columns - column, n, begin, end, prior, last,",
+"        TC_N(bring_runs)<T, COLUMNS, PIECE, OLD>(ring, columns * (tc_i64)sizeof(T), columns - column, n, begin, end, prior, last,",
 "                                            src + column, pairs, y + column);",
 "        return;",
 "    }",
 "    const bool in = lane * V < COLUMNS && column + lane * V < columns;",
 "    const int mine = lane * V < COLUMNS \? lane * V : 0;",
+"    const union {",
+"        tc_u64 bits;",
+"        T element;",
+"    } none = {bits};",
 "    S sum[V] = {};",
 "    T *const own = y + column + mine, *to = own;",
 "    bool goes = false;",
@@ -4647,7 +4665,8 @@ static const char*const tc__text_cuda_runs[]={
 "#pragma unroll",
 "                for (int l = 0; l < 8; l++) {",
 "                    const int row = 32 * w + h + l;",
-"                    v[l] = *(const pack *)&chunk.row[row][mine], o[l] = *(const pack *)&chunk.old[row][mine];",
+"                    v[l] = *(const pack *)&chunk.row[row][mine];",
+"                    if (OLD) o[l] = *(const pack *)&chunk.old[row][mine];",
 "                    key[l] = chunk.key[row];",
 "                }",
 "#pragma unroll",
@@ -4656,7 +4675,7 @@ static const char*const tc__text_cuda_runs[]={
 "                    if (starts && goes) leave();",
 "                    goes = starts \? in : goes, to = starts \? own + (tc_i64)key[l] * columns : to;",
 "                    for (int e = 0; e < V; e++) {",
-"                        const S from = starts \? (S)o[l].at[e] : sum[e], next = from + v[l].at[e];",
+"                        const S from = starts \? (S)(OLD \? o[l].at[e] : none.element) : sum[e], next = from + v[l].at[e];",
 "                        sum[e] = is \? next : from;",
 "                    }",
 "                }",
@@ -12488,6 +12507,7 @@ int most;
 int items;
 int bits;
 int wide;
+int filled;
 int mixed;
 tc__ix sorts,keys;
 int count;
@@ -12653,6 +12673,9 @@ tc__opaque_add(q,TC__ADD_RUNS,TC__RUN_THREADS,tc__ix_mul(x,parts,spans))->shared
 tc__ix_const(tc__run_ring(q));
 }
 static int64_t tc__rank_window(int64_t room){return(room-TC__RANK_FIXED)/4*2;}
+static int tc__adds_in_place(const tc__opaque_plan*q){
+return q->filled||q->grids.over.count;
+}
 static int tc__are_ranked(const tc__ixpool*x,const tc__opaque_plan*q,int64_t room){
 return tc__ix_hi(x,q->m)<=TC__RANK_THREADS*TC__RANK_MOST&&
 tc__ix_hi(x,q->n)<=TC__RANK_WINDOWS*tc__rank_window(room);
@@ -12665,7 +12688,7 @@ q->window=(int)window;
 tc__ix blocks=tc__ix_ceil_div(x,q->m,tc__ix_const(TC__RANK_OWN));
 if(!tc__ix_is_const(blocks))
 blocks=tc__ix_const((most+TC__RANK_OWN-1)/TC__RANK_OWN);
-if(q->grids.over.count&&tc__is_less(blocks,TC__RANK_FILL))
+if(tc__adds_in_place(q)&&tc__is_less(blocks,TC__RANK_FILL))
 blocks=tc__ix_const(TC__RANK_FILL);
 tc__opaque_add(q,TC__RANK_INDICES,TC__RANK_THREADS,blocks)->shared=
 tc__ix_const(2*window);
@@ -12684,7 +12707,7 @@ q->grids.workspace=tc__ix_scaled(x,tc__ix_mul(x,q->sorts,q->m),tc__pair_bytes(q)
 static void tc__plan_row_add(tc__ixpool*x,tc__opaque_plan*q,int64_t room){
 q->sorts=tc__ix_const(1),q->keys=q->m;
 int ranked=tc__are_ranked(x,q,room);
-if(!ranked||!q->grids.over.count)
+if(!ranked||!tc__adds_in_place(q))
 tc__opaque_add_flat(x,q,TC__OPAQUE_COPY,tc__ix_mul(x,q->rows,q->n));
 if(ranked)
 tc__plan_rank(x,q,room);
@@ -12733,6 +12756,7 @@ q.dtype=g->buffer.at[from<0?tc__call_buffer(q.call,0):from].dtype;
 if(q.op==TC_OP_CUMSUM||q.op==TC_OP_CUMPROD)tc__plan_prefixes(x,&q);
 if(q.op==TC_OP_ARGSORT||q.op==TC_OP_TOPK)tc__plan_argsort(x,&q);
 if(q.call->attr[TC__CALL_OPERANDS]<3)return q;
+q.filled=from==TC__CALL_FILLED;
 q.lines=tc__call_rows(x,q.call,3),q.m=tc__call_width(q.call,3);
 if(q.op==TC_OP_ROW_ADD){
 q.m=q.lines,q.lines=tc__ix_const(1);
@@ -14096,6 +14120,14 @@ tc__put(p->out,");\n");
 }
 static void tc__put_opaque_copy(tc__printer*p,const tc__opaque_plan*q,int i){
 (void)i;
+if(q->filled){
+tc__line(p);
+tc__put(p->out,"tc_fill(");
+tc__put_elements(p,q,0);
+tc__put(p->out,", 0x%llxu, rows * n);\n",
+(unsigned long long)q->call->attr[TC__CALL_FILL]);
+return;
+}
 tc__line(p);
 if(q->grids.over.count){
 tc__put(p->out,"if (");
@@ -14129,13 +14161,15 @@ const char*type=tc__opaque_type(q->dtype);
 if(tc__sorts_by_digits(q))tc__put_sorter(p,q);
 tc__put_pairs(p,q);
 tc__line(p);
-tc__put(p->out,"tc_add_runs<%s, %s, %d, %d, %d, %d, %lld>(rows, m, ",type,
+tc__put(p->out,"tc_add_runs<%s, %s, %d, %d, %d, %d, %lld, %s>(rows, m, ",type,
 tc__dtypes[q->dtype].bytes<4?"unsigned":type,q->width,q->across,
-q->piece,TC__RUN_SPAN,(long long)tc__run_ring(q));
+q->piece,TC__RUN_SPAN,(long long)tc__run_ring(q),
+q->filled?"false":"true");
 tc__put_elements(p,q,3);
 tc__put(p->out,", pairs, ");
 tc__put_elements(p,q,0);
-tc__put(p->out,", shared);\n");
+tc__put(p->out,", shared, 0x%llxu);\n",
+(unsigned long long)q->call->attr[TC__CALL_FILL]);
 }
 static void tc__put_opaque_clear(tc__printer*p,const tc__opaque_plan*q,int i){
 (void)i;

@@ -33,6 +33,21 @@ template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {
         y[i] = x[i];
 }
 
+// fn: fill
+// n elements of y become the one whose bits those are; y is at a multiple of 16 bytes.
+template <class T> TC_FN void TC_N(fill)(T *y, tc_u64 bits, tc_i64 n) {
+    enum : int { V = 16 / (int)sizeof(T) };
+    const union {
+        tc_u64 bits;
+        T element;
+    } one = {bits};
+    tc_pack<T, V> all;
+    for (int l = 0; l < V; l++) all.at[l] = one.element;
+    const tc_i64 first = (tc_i64)blockIdx.x * blockDim.x + threadIdx.x, step = (tc_i64)gridDim.x * blockDim.x;
+    for (tc_i64 i = first; i < n / V; i += step) *(tc_pack<T, V> *)&y[i * V] = all;
+    for (tc_i64 i = n / V * V + first; i < n; i += step) y[i] = one.element;
+}
+
 // fn: first_from
 // Of n pairs in order, the first whose key is not below.
 TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n,

@@ -252,9 +252,17 @@ static void tc__put_scatter_sum(tc__printer *p, const tc__opaque_plan *q, int i)
     tc__put(p->out, ");\n");
 }
 
-// `tc_copy(...)` of the tensor that is added to, unless it is in place.
+// `tc_copy(...)` of the tensor that is added to, unless it is in place; or `tc_fill(...)`.
 static void tc__put_opaque_copy(tc__printer *p, const tc__opaque_plan *q, int i) {
     (void)i;
+    if (q->filled) {
+        tc__line(p);
+        tc__put(p->out, "tc_fill(");
+        tc__put_elements(p, q, 0);
+        tc__put(p->out, ", 0x%llxu, rows * n);\n",
+                (unsigned long long)q->call->attr[TC__CALL_FILL]);
+        return;
+    }
     tc__line(p);
     if (q->grids.over.count) {
         tc__put(p->out, "if (");
@@ -290,13 +298,15 @@ static void tc__put_add_runs(tc__printer *p, const tc__opaque_plan *q, int i) {
     if (tc__sorts_by_digits(q)) tc__put_sorter(p, q);
     tc__put_pairs(p, q);
     tc__line(p);
-    tc__put(p->out, "tc_add_runs<%s, %s, %d, %d, %d, %d, %lld>(rows, m, ", type,
+    tc__put(p->out, "tc_add_runs<%s, %s, %d, %d, %d, %d, %lld, %s>(rows, m, ", type,
             tc__dtypes[q->dtype].bytes < 4 ? "unsigned" : type, q->width, q->across,
-            q->piece, TC__RUN_SPAN, (long long)tc__run_ring(q));
+            q->piece, TC__RUN_SPAN, (long long)tc__run_ring(q),
+            q->filled ? "false" : "true");
     tc__put_elements(p, q, 3);
     tc__put(p->out, ", pairs, ");
     tc__put_elements(p, q, 0);
-    tc__put(p->out, ", shared);\n");
+    tc__put(p->out, ", shared, 0x%llxu);\n",
+            (unsigned long long)q->call->attr[TC__CALL_FILL]);
 }
 
 static void tc__put_opaque_clear(tc__printer *p, const tc__opaque_plan *q, int i) {

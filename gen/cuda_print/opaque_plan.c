@@ -58,7 +58,7 @@ enum {
     TC__RANK_OWN = 64,     // indices that a block places
     TC__RANK_MOST = 16,    // indices of a thread that it counts,
     TC__RANK_WINDOWS = 8,  //   in as many turns
-    TC__RANK_FILL = 128,   // blocks at least: they may have a tensor to copy
+    TC__RANK_FILL = 128,   // blocks at least: they may have a tensor to copy or fill
     TC__RANK_FIXED = 8192, // bytes of shared memory that are not counts
     TC__RUN_THREADS = 96,
     TC__RUN_SPAN = 768,  // indices whose runs a block adds,
@@ -86,6 +86,7 @@ typedef struct tc__opaque_plan {
     int items;  //   those of a thread,
     int bits;   //   and bits of a digit
     int wide;   // keys are of 64 bits
+    int filled; // ROW_ADD: what is added to is one number
     int mixed;  // rows may turn out to fit into a block
     tc__ix sorts, keys; // rows that are sorted, and their length
     int count;
@@ -300,6 +301,11 @@ static void tc__plan_add_runs(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
 // Indices that are counted at once.
 static int64_t tc__rank_window(int64_t room) { return (room - TC__RANK_FIXED) / 4 * 2; }
 
+// Whether nothing has to be copied before rows are added, or ranking does that.
+static int tc__adds_in_place(const tc__opaque_plan *q) {
+    return q->filled || q->grids.over.count;
+}
+
 // Few indices, whose order is counted by many blocks in one launch: 8192 of 50257 in 6 us, where four launches that sort
 // digits take 25 (H200).
 static int tc__are_ranked(const tc__ixpool *x, const tc__opaque_plan *q, int64_t room) {
@@ -315,7 +321,7 @@ static void tc__plan_rank(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
     tc__ix blocks = tc__ix_ceil_div(x, q->m, tc__ix_const(TC__RANK_OWN));
     if (!tc__ix_is_const(blocks))
         blocks = tc__ix_const((most + TC__RANK_OWN - 1) / TC__RANK_OWN);
-    if (q->grids.over.count && tc__is_less(blocks, TC__RANK_FILL))
+    if (tc__adds_in_place(q) && tc__is_less(blocks, TC__RANK_FILL))
         blocks = tc__ix_const(TC__RANK_FILL);
     tc__opaque_add(q, TC__RANK_INDICES, TC__RANK_THREADS, blocks)->shared =
         tc__ix_const(2 * window);
@@ -333,11 +339,13 @@ static void tc__plan_sort_indices(tc__ixpool *x, tc__opaque_plan *q) {
     q->grids.workspace = tc__ix_scaled(x, tc__ix_mul(x, q->sorts, q->m), tc__pair_bytes(q));
 }
 
-// Of whole rows only those are written that an index names: the others are there before, as what may be in place mostly is.
+// Of whole rows only those are written that an index names: the others are there before, as what may be in place mostly is,
+// or filled by the blocks that rank: 61 us of an embedding's gradient of 154 MB, where others beside them that fill took 75
+// (H200; 128 blocks of each, two a multiprocessor).
 static void tc__plan_row_add(tc__ixpool *x, tc__opaque_plan *q, int64_t room) {
     q->sorts = tc__ix_const(1), q->keys = q->m;
     int ranked = tc__are_ranked(x, q, room);
-    if (!ranked || !q->grids.over.count)
+    if (!ranked || !tc__adds_in_place(q))
         tc__opaque_add_flat(x, q, TC__OPAQUE_COPY, tc__ix_mul(x, q->rows, q->n));
     if (ranked)
         tc__plan_rank(x, q, room);
@@ -394,6 +402,7 @@ static tc__opaque_plan tc__opaque_plan_of(const tc__group *g) {
     if (q.op == TC_OP_CUMSUM || q.op == TC_OP_CUMPROD) tc__plan_prefixes(x, &q);
     if (q.op == TC_OP_ARGSORT || q.op == TC_OP_TOPK) tc__plan_argsort(x, &q);
     if (q.call->attr[TC__CALL_OPERANDS] < 3) return q;
+    q.filled = from == TC__CALL_FILLED;
     q.lines = tc__call_rows(x, q.call, 3), q.m = tc__call_width(q.call, 3);
     if (q.op == TC_OP_ROW_ADD) {
         q.m = q.lines, q.lines = tc__ix_const(1);

@@ -22,7 +22,8 @@ typedef void (*tc__kernel_fn)(const tc__kargs *a, int64_t lo, int64_t hi, int32_
 typedef struct tc__opaque {
     const tc__node *node;             // of the program's TENSOR graph
     const struct tc__opaque_row *row; // NULL = an op of the user's
-    const int64_t *number;            // of the buffers: the result's, then the operands'
+    const int64_t *number;            // of the buffers: the result's, then the operands',
+    const void *fill;                 //   and the element of what is filled
     void *const *base;                // addresses by number; of the launch, looked up anew
     tc_buffer *buffer; // result and operands; of ours only the specs are filled
     void *argument[1]; // the kernel's `buf`: this struct
@@ -498,6 +499,19 @@ static void tc__scatter_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t 
     }
 }
 
+enum { TC__FILL_MOST = 1 << 15 }; // bytes that are copied at once
+
+// The same element all over, each time twice as much as there is.
+static void tc__fill_rows(char *to, const void *element, size_t size, size_t bytes) {
+    size_t done = bytes < size ? bytes : size;
+    memcpy(to, element, done);
+    for (size_t more; done < bytes && done; done += more) {
+        more = done < bytes - done && done < TC__FILL_MOST ? done : bytes - done;
+        if (more > TC__FILL_MOST) more = TC__FILL_MOST;
+        memcpy(to + done, to, more);
+    }
+}
+
 // Rows lo to hi of the result: those of src that go there are added, in their order.
 static void tc__row_add_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t worker) {
     const tc__opaque *o = tc__opaque_of(a);
@@ -511,7 +525,9 @@ static void tc__row_add_run(const tc__kargs *a, int64_t lo, int64_t hi, int32_t 
     int64_t width = tc__opaque_width(o, 0);
     size_t bytes = (size_t)width * tc__dtype(dtype)->bytes;
     char *to = (char *)tc__opaque_data(o, 0) + (size_t)lo * bytes;
-    if (to != tc__row_at(o, 1, lo))
+    if (o->number[1] == TC__CALL_FILLED)
+        tc__fill_rows(to, o->fill, tc__dtype(dtype)->bytes, (size_t)(hi - lo) * bytes);
+    else if (to != tc__row_at(o, 1, lo))
         memcpy(to, tc__row_at(o, 1, lo), (size_t)(hi - lo) * bytes);
     if (s.m) s.index = tc__row_at(o, 2, 0);
     for (int64_t j = 0; j < s.m; j++) {
@@ -549,7 +565,7 @@ static int tc__opaque_prepare(tc__opaque *o, tc__arena *a, const tc__graph *g,
     const tc__node *call = k->body.node.at[0];
     o->node = g->node.at[k->covers.at[0]];
     o->row = tc__opaque_row_of((int)call->attr[TC__CALL_OP]);
-    o->number = call->attr + TC__CALL_BUFFERS;
+    o->number = call->attr + TC__CALL_BUFFERS, o->fill = call->attr + TC__CALL_FILL;
     o->base = base, o->argument[0] = o;
     o->buffer = TC__ANEW_ARRAY(a, tc_buffer, o->node->n_in + 1);
     return o->buffer != NULL;

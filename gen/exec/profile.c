@@ -99,7 +99,7 @@ static int64_t tc__changed_elements(const tc__program *p, const tc__group *g, ui
     const tc__node *call = g->body.node.at[0];
     const int64_t *b = call->attr + TC__CALL_BUFFERS;
     int64_t from = b[call->attr[TC__CALL_OPERANDS]];
-    if (!tc__changes_some(call->attr[TC__CALL_OP]) || from < 0 ||
+    if (!tc__changes_some(call->attr[TC__CALL_OP]) || from < 0 || b[1] < 0 ||
         (b[0] != (int64_t)i && b[1] != (int64_t)i) || !tc__is_in_place(p, g, b[0], b[1]))
         return INT64_MAX;
     return tc__ix_eval(g->body.ix, g->buffer.at[from].numel, env);

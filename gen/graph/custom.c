@@ -18,6 +18,7 @@ enum {
     TC__CUSTOM_INPUTS = 64, // of an op
     TC__CALL_MOST =
         TC__CALL_BUFFERS + (1 + TC__CUSTOM_INPUTS) * (2 + TC_MAX_RANK), // words of a CALL
+    TC__CALL_FILLED = -2, // for a buffer: all its elements are TC__CALL_FILL
 
     TC__CUSTOM_NAME = 63, // characters
     TC__CUSTOM_BITS = 16  // of an id: the number + 1

@@ -518,7 +518,9 @@ static void tc__dump_call(tc__dump *d, const tc__node *n) {
     tc__put(d->t, "call %s", tc__call_name(d->t->ctx, n));
     for (uint32_t i = TC__CALL_BUFFERS + 1;
          i <= TC__CALL_BUFFERS + n->attr[TC__CALL_OPERANDS]; i++) {
-        tc__put(d->t, n->attr[i] < 0 ? " empty" : " ");
+        tc__put(d->t, n->attr[i] == TC__CALL_FILLED ? " filled"
+                      : n->attr[i] < 0              ? " empty"
+                                                    : " ");
         if (n->attr[i] >= 0) tc__dump_buffer(d, n->attr[i]);
     }
     tc__put(d->t, " -> ");

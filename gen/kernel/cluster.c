@@ -416,6 +416,7 @@ static int tc__note_behind(tc__schedule *s, uint32_t r, const tc__node *n) {
 static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     tc__cluster c;
     tc__use u;
+    tc__value v;
     memset(&c, 0, sizeof c);
     tc__space_of(s, &s->root.at[r], &c.space);
     c.alive = 1, c.kind = TC__OPAQUE, c.first = r, c.size = 1, c.device = n->device;
@@ -426,6 +427,7 @@ static int tc__analyse_opaque(tc__schedule *s, uint32_t r, const tc__node *n) {
     for (uint32_t i = 0; i < n->n_in; i++) {
         const tc__node *a = tc__opaque_operand(s->g, n, i);
         int32_t root = s->root_of[a->id];
+        if (tc__opaque_is_filled(s->g, n, i, &v)) continue;
         if (root == TC__NONE && !tc__note_behind(s, r, a)) return 0;
         if (root == TC__NONE) continue; // an input, or without elements
         u.root = (uint32_t)root;

@@ -468,11 +468,20 @@ static const tc__node *tc__opaque_operand(const tc__graph *g, const tc__node *n,
     return a;
 }
 
+// Whether operand i of an opaque op is one number, which is in no memory then: of a table that gets rows, as gradients begin
+// with zeros.
+static int tc__opaque_is_filled(const tc__graph *g, const tc__node *n, uint32_t i,
+                                tc__value *v) {
+    return n->op == TC_OP_ROW_ADD && !i && tc__splat_value(g, tc__operand(g, n, i), v);
+}
+
 static void tc__force_opaque(tc__schedule *s, const tc__node *n) {
+    tc__value v;
     s->forced[n->id] = 1;
     for (uint32_t i = 0; i < n->n_in; i++) {
         const tc__node *a = tc__opaque_operand(s->g, n, i);
-        if (!tc__is_dense_input(s, a)) s->forced[a->id] = 1;
+        if (!tc__is_dense_input(s, a) && !tc__opaque_is_filled(s->g, n, i, &v))
+            s->forced[a->id] = 1;
     }
 }
 

@@ -207,10 +207,15 @@ static int tc__weave_cluster(tc__weave *w, tc__schedule *s, uint32_t group) {
     return !w->failed && !w->ix->failed;
 }
 
-// The buffer of an operand of an opaque op, -1 = it has no elements.
-static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__node *a) {
+// The buffer of operand i of an opaque op, -1 = it has no elements, -2 = all are *fill.
+static int64_t tc__opaque_buffer(tc__weave *w, const tc__schedule *s, const tc__node *n,
+                                 uint32_t i, int64_t *fill) {
+    const tc__node *a = tc__opaque_operand(s->g, n, i);
+    tc__value v;
     tc__ix numel = tc__node_numel(w->g, a);
     if (tc__has_no_elements(a)) return -1;
+    if (tc__opaque_is_filled(s->g, n, i, &v))
+        return tc__value_store(fill, 0, a->dtype, v), TC__CALL_FILLED;
     if (s->root_of[a->id] == TC__NONE)
         return tc__weave_buffer(w, TC__BUF_INPUT, (uint32_t)a->attr[TC__INPUT_EXTERNAL],
                                 a->dtype, numel);
@@ -222,11 +227,12 @@ static int tc__opaque_words(tc__weave *w, const tc__schedule *s, const tc__node 
                             int64_t attr[TC__CALL_MOST], uint32_t *count) {
     uint32_t at = TC__CALL_BUFFERS;
     attr[TC__CALL_OP] = n->op, attr[TC__CALL_OPERANDS] = n->n_in;
+    attr[TC__CALL_FILL] = 0;
     attr[TC__CALL_WORD] = n->n_attr ? *n->attr : n->n_in > 1 ? (int64_t)n->in[1] : 0;
     attr[at++] =
         tc__weave_buffer(w, TC__BUF_NODE, n->id, n->dtype, tc__node_numel(s->g, n));
     for (uint32_t i = 0; i < n->n_in; i++)
-        attr[at++] = tc__opaque_buffer(w, s, tc__opaque_operand(s->g, n, i));
+        attr[at++] = tc__opaque_buffer(w, s, n, i, &attr[TC__CALL_FILL]);
     for (uint32_t i = 0; i <= n->n_in; i++) {
         const tc__node *a = i ? tc__operand(s->g, n, i - 1) : n;
         attr[at++] = a->rank;

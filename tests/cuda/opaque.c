@@ -592,44 +592,58 @@ TEST(rows_are_added) {
 }
 
 // Rows of whatever bytes; runs that end in a span of indices, go through several, and are all there is; more rows than are
-// counted at once; more indices than are ranked, which are sorted by digits. What is added to is copied where it is the
-// user's, and else in place.
-TEST(rows_of_all_kinds_are_added) {
-    static const struct {
-        int dtype, n, width, m, named; // the first `named` rows
-    } of[] = {{TC_U8, 40, 33, 500, 40},         {TC_I8, 9, 64, 1000, 1},
-              {TC_I16, 700, 70, 1100, 700},     {TC_I16, 12, 35, 31, 12},
-              {TC_I32, 3, 130, 1537, 3},        {TC_I64, 50, 36, 385, 50},
-              {TC_F64, 20, 48, 33, 20},         {TC_F32, 1, 257, 800, 1},
-              {TC_F32, 250000, 16, 90, 250000}, {TC_F32, 2000, 44, 2100, 2000},
-              {TC_F32, 6, 40, 17000, 6},        {TC_F32, 6, 32, 1, 6}};
-    enum { CASES = sizeof of / sizeof *of };
-    tc_tensor y[CASES];
-    given *x[CASES], *index[CASES], *src[CASES];
+// counted at once; more indices than are ranked, which are sorted by digits.
+static const struct {
+    int dtype, n, width, m, named; // the first `named` rows
+} kinds[] = {{TC_U8, 40, 33, 500, 40},         {TC_I8, 9, 64, 1000, 1},
+             {TC_I16, 700, 70, 1100, 700},     {TC_I16, 12, 35, 31, 12},
+             {TC_I32, 3, 130, 1537, 3},        {TC_I64, 50, 36, 385, 50},
+             {TC_F64, 20, 48, 33, 20},         {TC_F32, 1, 257, 800, 1},
+             {TC_F32, 250000, 16, 90, 250000}, {TC_F32, 2000, 44, 2100, 2000},
+             {TC_F32, 6, 40, 17000, 6},        {TC_F32, 6, 32, 1, 6}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+// The number that a table is of, where it is one.
+static double all_over(int i) {
+    int dtype = kinds[i].dtype;
+    if (i % 3 == 2) return 0;
+    return dtype == TC_F32 || dtype == TC_F64 ? -0.375 : dtype == TC_U8 ? 250 : -5;
+}
+
+// What is added to is copied where it is the user's, and else in place; one number all over is in no memory before.
+static void check_kinds(int filled) {
+    tc_tensor y[KINDS];
+    given *x[KINDS], *index[KINDS], *src[KINDS];
     REQUIRE(open_device());
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < KINDS; i++) {
         double (*value)(int, int) =
-            of[i].dtype == TC_F32 || of[i].dtype == TC_F64 ? fraction : small;
-        x[i] = give(of[i].n, of[i].width, of[i].dtype, value);
-        index[i] = give_index(1, of[i].m, i % 2 ? TC_I32 : TC_I64, of[i].named);
-        src[i] = give(of[i].m, of[i].width, of[i].dtype, value);
+            kinds[i].dtype == TC_F32 || kinds[i].dtype == TC_F64 ? fraction : small;
+        x[i] = give(kinds[i].n, kinds[i].width, kinds[i].dtype, value);
+        index[i] = give_index(1, kinds[i].m, i % 2 ? TC_I32 : TC_I64, kinds[i].named);
+        src[i] = give(kinds[i].m, kinds[i].width, kinds[i].dtype, value);
     }
-    begin("kinds");
-    for (int i = 0; i < CASES; i++)
-        y[i] =
-            tc_index_add(x[i]->t, 0, tc_reshape(index[i]->t, TC_DIMS(of[i].m)), src[i]->t);
-    end(3 * (CASES - 1) + 6); // copied, ranked, added; sorted by two digits
-    for (int i = 0; i < CASES; i++) {
-        int width = of[i].width;
-        for (int j = 0; j < of[i].m; j++)
+    begin(filled ? "filled" : "kinds");
+    for (int i = 0; i < KINDS; i++) {
+        tc_tensor to = filled ? tc_full_like(x[i]->t, all_over(i)) : x[i]->t;
+        y[i] = tc_index_add(to, 0, tc_reshape(index[i]->t, TC_DIMS(kinds[i].m)), src[i]->t);
+    }
+    // copied, or filled meanwhile, ranked, added; sorted by two digits
+    end((filled ? 2 : 3) * (KINDS - 1) + 6);
+    for (int i = 0; i < KINDS; i++) {
+        int width = kinds[i].width, numel = kinds[i].n * width;
+        for (int k = 0; filled && k < numel; k++) x[i]->x[k] = all_over(i);
+        for (int j = 0; j < kinds[i].m; j++)
             for (int c = 0; c < width; c++) {
-                double *to = &x[i]->x[place_of(index[i]->x[j], of[i].n) * width + c];
-                *to = sum_of(of[i].dtype, *to, src[i]->x[j * width + c]);
+                double *to = &x[i]->x[place_of(index[i]->x[j], kinds[i].n) * width + c];
+                *to = sum_of(kinds[i].dtype, *to, src[i]->x[j * width + c]);
             }
-        EXPECT(y[i], x[i]->x, (int64_t)of[i].n * width);
+        EXPECT(y[i], x[i]->x, (int64_t)numel);
     }
     close_device();
 }
+
+TEST(rows_of_all_kinds_are_added) { check_kinds(0); }
+TEST(rows_are_added_to_one_number) { check_kinds(1); }
 
 // Three dimensions, an index that is smaller in each: [4, 5, 6] by [3, 4, 7].
 TEST(parts_of_tensors) {

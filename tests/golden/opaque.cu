@@ -863,7 +863,7 @@ template <class R> TC_FN void TC_N(look_ahead)(R &ring, const TC_N(pair)<unsigne
     }
 }
 
-template <class T, int COLUMNS, int PIECE>
+template <class T, int COLUMNS, int PIECE, bool OLD>
 TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, tc_i64 bytes, tc_i64 left, int n, int begin, int end,
                            unsigned prior, unsigned last, const T *src, const TC_N(pair)<unsigned> *pairs, const T *y) {
     typedef TC_N(run_ring)<T, COLUMNS> R;
@@ -892,7 +892,7 @@ TC_FN void TC_N(bring_runs)(TC_N(run_ring)<T, COLUMNS> &ring, tc_i64 bytes, tc_i
 #pragma unroll
         for (int u = 0; u < HALF / 32; u++) {
             TC_N(bring_rows)<T, COLUMNS, PIECE>(to.row + half + 32 * u, own[u].at, in ? owned[u] : 0, src, bytes);
-            if (heads[u]) TC_N(bring_rows)<T, COLUMNS, PIECE>(to.old + half + 32 * u, own[u].key, in ? heads[u] : 0, y, bytes);
+            if (OLD && heads[u]) TC_N(bring_rows)<T, COLUMNS, PIECE>(to.old + half + 32 * u, own[u].key, in ? heads[u] : 0, y, bytes);
         }
         TC_N(copy_commit)();
         return (owned[0] | owned[HALF / 32 - 1]) != 0;
@@ -923,8 +923,9 @@ template <class S, int V, class T, int COLUMNS> TC_FN void TC_N(add_run_rows)(S 
     }
 }
 
-template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN, int BYTES>
-TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared) {
+template <class T, class S, int V, int COLUMNS, int PIECE, int SPAN, int BYTES, bool OLD>
+TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pair)<unsigned> *pairs, T *y, void *shared,
+                          tc_u64 bits) {
     typedef tc_pack<T, V> pack;
     typedef TC_N(run_ring)<T, COLUMNS> R;
     static_assert(sizeof(R) == BYTES, "what the launch asks for");
@@ -943,12 +944,16 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
         return;
     }
     if (threadIdx.x < 64) {
-        TC_N(bring_runs)<T, COLUMNS, PIECE>(ring, columns * (tc_i64)sizeof(T), columns - column, n, begin, end, prior, last,
+        TC_N(bring_runs)<T, COLUMNS, PIECE, OLD>(ring, columns * (tc_i64)sizeof(T), columns - column, n, begin, end, prior, last,
                                             src + column, pairs, y + column);
         return;
     }
     const bool in = lane * V < COLUMNS && column + lane * V < columns;
     const int mine = lane * V < COLUMNS ? lane * V : 0;
+    const union {
+        tc_u64 bits;
+        T element;
+    } none = {bits};
     S sum[V] = {};
     T *const own = y + column + mine, *to = own;
     bool goes = false;
@@ -976,7 +981,8 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
 #pragma unroll
                 for (int l = 0; l < 8; l++) {
                     const int row = 32 * w + h + l;
-                    v[l] = *(const pack *)&chunk.row[row][mine], o[l] = *(const pack *)&chunk.old[row][mine];
+                    v[l] = *(const pack *)&chunk.row[row][mine];
+                    if (OLD) o[l] = *(const pack *)&chunk.old[row][mine];
                     key[l] = chunk.key[row];
                 }
 #pragma unroll
@@ -985,7 +991,7 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
                     if (starts && goes) leave();
                     goes = starts ? in : goes, to = starts ? own + (tc_i64)key[l] * columns : to;
                     for (int e = 0; e < V; e++) {
-                        const S from = starts ? (S)o[l].at[e] : sum[e], next = from + v[l].at[e];
+                        const S from = starts ? (S)(OLD ? o[l].at[e] : none.element) : sum[e], next = from + v[l].at[e];
                         sum[e] = is ? next : from;
                     }
                 }
@@ -1378,5 +1384,5 @@ kernel11_2(float *__restrict__ out0, const float *__restrict__ in0, const tc_i64
     const tc_i64 rows = 96;
     const tc_i64 m = 6;
     tc_pair<unsigned> *const pairs = (tc_pair<unsigned> *)work;
-    tc_add_runs<float, float, 1, 32, 16, 768, 108128>(rows, m, (const float *)in2, pairs, (float *)out0, shared);
+    tc_add_runs<float, float, 1, 32, 16, 768, 108128, true>(rows, m, (const float *)in2, pairs, (float *)out0, shared, 0x0u);
 }

@@ -468,8 +468,8 @@ TEST(index_add) {
         }
 }
 
-// Rows that lie together are added whole.
-TEST(index_add_of_rows) {
+// Rows that lie together are added whole; to a tensor, or to one number all over.
+static void check_index_add_of_rows(int filled) {
     enum { ROWS_OF = 7, WIDE = 40, MORE = 11 };
     static const int dtypes[] = {TC_F32, TC_BF16, TC_F64, TC_I32, TC_U8};
     static double x[ROWS_OF * WIDE], src[MORE * WIDE], want[ROWS_OF * WIDE];
@@ -478,7 +478,9 @@ TEST(index_add_of_rows) {
         for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
             tc_dtype dtype = (tc_dtype)dtypes[k];
             tc_ctx *tc = open_run(run);
-            for (int i = 0; i < ROWS_OF * WIDE; i++) x[i] = want[i] = some(dtype);
+            double one = k % 2 ? 3 : 0;
+            for (int i = 0; i < ROWS_OF * WIDE; i++)
+                x[i] = want[i] = filled ? one : some(dtype);
             for (int i = 0; i < MORE * WIDE; i++) src[i] = some(dtype);
             for (int i = 0; i < MORE; i++) index[i] = (int64_t)(any() % ROWS_OF) - i % 2;
             tc_tensor t =
@@ -487,7 +489,7 @@ TEST(index_add_of_rows) {
                 there(tc_cast(tc_from_data(tc, src, TC_DIMS(MORE, WIDE), TC_F64), dtype));
             tc_tensor at = indices(tc, index, TC_DIMS(MORE), k % 2 ? TC_I32 : TC_I64);
             begin_run(tc, run);
-            tc_tensor y = tc_index_add(t, 0, at, s);
+            tc_tensor y = tc_index_add(filled ? tc_full_like(t, one) : t, 0, at, s);
             end_run(tc, run);
             for (int i = 0; i < MORE * WIDE; i++) {
                 double *p = &want[(index[i / WIDE] + ROWS_OF) % ROWS_OF * WIDE + i % WIDE];
@@ -497,6 +499,9 @@ TEST(index_add_of_rows) {
             tc_close(tc);
         }
 }
+
+TEST(index_add_of_rows) { check_index_add_of_rows(0); }
+TEST(index_add_of_rows_to_one_number) { check_index_add_of_rows(1); }
 
 // Integers wrap as they do in tc_add.
 TEST(integers_wrap) {
