@@ -3343,7 +3343,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x5b322dc13b04a3feu
+#define TC__BUILD_ID 0x15612c218a0afd22u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -60693,7 +60693,8 @@ return 1;
 }
 enum{TC__TIMED_RUNS=64};
 TC__NOINLINE static void tc__quick_timed(tc__program*p,tc_fn*f,uint64_t run){
-uint64_t apart=run<TC__TIMED_RUNS||p->ctx->profiling?1:TC__TIMED_RUNS;
+int all=p->ctx->profiling||p->graph.loop.count;
+uint64_t apart=run<TC__TIMED_RUNS||all?1:TC__TIMED_RUNS;
 uint64_t start=tc__now_ns();
 f->visit.draw=tc__recorder_of(p->ctx)->draw;
 (void)tc__program_launch_all(p,&f->visit);

@@ -196,9 +196,10 @@ TC__ALWAYS_INLINE int tc__quick_storages(tc__program *p, const tc__visit *v) {
 
 enum { TC__TIMED_RUNS = 64 }; // so many runs of a program are timed, then one in as many
 
-// A run that is timed; under the profiler all are.
+// A run that is timed: under the profiler all are, and those of loops, whose turns are more than their kernels in a row.
 TC__NOINLINE static void tc__quick_timed(tc__program *p, tc_fn *f, uint64_t run) {
-    uint64_t apart = run < TC__TIMED_RUNS || p->ctx->profiling ? 1 : TC__TIMED_RUNS;
+    int all = p->ctx->profiling || p->graph.loop.count;
+    uint64_t apart = run < TC__TIMED_RUNS || all ? 1 : TC__TIMED_RUNS;
     uint64_t start = tc__now_ns();
     f->visit.draw = tc__recorder_of(p->ctx)->draw;
     (void)tc__program_launch_all(p, &f->visit);

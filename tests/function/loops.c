@@ -752,6 +752,50 @@ BOTH(a_function_with_a_loop_skips_its_body) {
     tc_fn_free(f);
 }
 
+// ---- many calls: later ones take a shorter way than the first dozens ----
+
+enum { CALLS = 150 };
+
+BODY(is_above_one) { UNUSED, out[0] = tc_any_all(tc_gt_s(in[0], 1)); }
+BODY(half_of_it) { UNUSED, out[0] = tc_mul_s(in[0], 0.5); }
+
+BODY(halving_function) {
+    (void)user;
+    tc_while(is_above_one, half_of_it, NULL, in, 1, 100, out);
+    (void)tc;
+}
+
+BODY(deriving_function) { // of the sum of all rows
+    tc_tensor last, ys, x = in[1];
+    tc_scan(running_sum, user, &in[0], 1, &x, 1, &last, &ys, 1);
+    out[0] = last;
+    tc_grad(tc_sum_all(tc_square(last)), &x, 1, &out[1]);
+    (void)tc;
+}
+
+BOTH(a_function_with_a_loop_is_called_often) {
+    tc_fn *halving = tc_compile(tc, halving_function, NULL, 0, NULL);
+    tc_fn *deriving = tc_compile(tc, deriving_function, NULL, 0, NULL);
+    for (int call = 0; call < CALLS; call++) {
+        int rows = 1 + call % 4;
+        double want = 1 + call % 7, sum = rows * (call + (rows - 1) / 2.0);
+        tc_tensor x = tc_full(tc, TC_DIMS(4), want, TC_F32), y, in[2], out[2];
+        while (want > 1) want /= 2;
+        CALL(halving, &x, 1, &y, 1);
+        if (AT(y, 3) != want) FAIL("call %d: %g, not %g", call, AT(y, 3), want);
+        in[0] = tc_zeros(tc, TC_DIMS(1), TC_F32);
+        in[1] = tc_reshape(line(tc, 4, call, 1), TC_DIMS(4, 1));
+        in[1] = tc_contiguous(tc_narrow(in[1], 0, 0, rows));
+        CALL(deriving, in, 2, out, 2);
+        if (fabs(AT(out[0], 0) - sum) > 1e-3 || tc_dim(out[1], 0) != rows)
+            FAIL("call %d of %d rows: %g, not %g", call, rows, AT(out[0], 0), sum);
+        if (fabs(AT(out[1], rows - 1) - 2 * sum) > 1e-3)
+            FAIL("call %d: gradient %g, not %g", call, AT(out[1], rows - 1), 2 * sum);
+        tc_free(x), tc_free(y), tc_free(out[0]), tc_free(out[1]);
+    }
+    tc_fn_free(halving), tc_fn_free(deriving);
+}
+
 BODY(triple) { UNUSED, out[0] = tc_mul_s(in[0], 3); }
 
 BODY(calls_a_function) {
