@@ -3343,7 +3343,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x15612c218a0afd22u
+#define TC__BUILD_ID 0x583eee963c1b80a5u
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -37141,6 +37141,10 @@ static void tc__contract_items(tc__group*g){
 tc__group part[TC__LIST_PARTS];
 tc__contract all[TC__LIST_PARTS],q;
 q=all[tc__contract_plans(g,all,part)-1];
+if(g->target.keeps&&(q.right==TC__RIGHT_WINDOWS||q.dot.turned)){
+g->target.keeps=0;
+q=all[tc__contract_plans(g,all,part)-1];
+}
 for(size_t i=0;i<g->buffer.count;i++)
 if(!tc__is_memory(&g->buffer.at[i]))
 g->buffer.at[i].offset=tc__contract_buffer_at(g,i,q.grain);
@@ -57354,6 +57358,7 @@ for(int i=0;v&&i<TC__IX_ATOMS;i++){
 e=tc__ix_subst(x,e,v,some);
 v=tc__ix_find_var(x,e,axis);
 }
+if(x->failed)v=1;
 *first=v?-TC__IX_INF:tc__ix_lo(x,e),*last=v?TC__IX_INF:tc__ix_hi(x,e);
 }
 static int tc__strand_memory(const tc__program*p,const tc__kbuf*b,tc__met_range*m,
@@ -57494,12 +57499,14 @@ return a;
 static void tc__strand_look(tc__program*p,uint32_t loop){
 tc__looping*r=&p->loops.run[loop];
 tc__error_mark before=tc__error_now(p->ctx);
+int failed=p->ix.failed;
 r->parts=r->looked=1;
 if(p->graph.loop.at[loop].go)return;
 int64_t parts=tc__strand_parts(p,r);
 if(!parts||!tc__strand_is_whole(p,r,parts))parts=1;
 if(parts>1&&!r->strands)r->strands=tc__strand_make(p,loop);
 if(r->strands)r->parts=parts;
+p->ix.failed=failed;
 tc__error_restore(p->ctx,before);
 }
 static int tc__strand_pays(const tc__program*p,const tc__looping*r){

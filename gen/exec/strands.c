@@ -69,6 +69,7 @@ static void tc__strand_bounds(tc__ixpool *x, tc__ix e, tc__axis axis, int64_t lo
         e = tc__ix_subst(x, e, v, some);
         v = tc__ix_find_var(x, e, axis);
     }
+    if (x->failed) v = 1; // without memory nothing is known
     *first = v ? -TC__IX_INF : tc__ix_lo(x, e), *last = v ? TC__IX_INF : tc__ix_hi(x, e);
 }
 
@@ -235,12 +236,14 @@ static tc__strands *tc__strand_make(tc__program *p, uint32_t loop) {
 static void tc__strand_look(tc__program *p, uint32_t loop) {
     tc__looping *r = &p->loops.run[loop];
     tc__error_mark before = tc__error_now(p->ctx);
+    int failed = p->ix.failed;
     r->parts = r->looked = 1;
     if (p->graph.loop.at[loop].go) return;
     int64_t parts = tc__strand_parts(p, r);
     if (!parts || !tc__strand_is_whole(p, r, parts)) parts = 1;
     if (parts > 1 && !r->strands) r->strands = tc__strand_make(p, loop);
     if (r->strands) r->parts = parts;
+    p->ix.failed = failed;
     tc__error_restore(p->ctx, before);
 }
 

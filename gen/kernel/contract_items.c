@@ -92,12 +92,16 @@ static int tc__contract_plans(const tc__group *g, tc__contract q[TC__LIST_PARTS]
     return n;
 }
 
-// Sets what the printed kernel of contractions wants: rows of an item, items, worker
-// scratch.
+// Sets what the printed kernel of contractions wants: rows of an item, items, worker scratch. One that packs rows of its left
+// operand keeps nothing from turn to turn: they are others then.
 static void tc__contract_items(tc__group *g) {
     tc__group part[TC__LIST_PARTS];
     tc__contract all[TC__LIST_PARTS], q;
     q = all[tc__contract_plans(g, all, part) - 1];
+    if (g->target.keeps && (q.right == TC__RIGHT_WINDOWS || q.dot.turned)) {
+        g->target.keeps = 0;
+        q = all[tc__contract_plans(g, all, part) - 1];
+    }
     for (size_t i = 0; i < g->buffer.count; i++)
         if (!tc__is_memory(&g->buffer.at[i]))
             g->buffer.at[i].offset = tc__contract_buffer_at(g, i, q.grain);

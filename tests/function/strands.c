@@ -198,6 +198,25 @@ static void check_case(case_of f, const char *name, int falls) {
     }
 }
 
+// Products that pack rows of the left operand, which are others in each turn: bits of compiled code, by one thread and two,
+// are the interpreter's.
+TEST(compiled_turns_are_interpreted_ones) {
+    static const int batches[] = {32, 48, 64, 80, 128};
+    static bits one, other;
+    for (size_t s = 0; s < sizeof batches / sizeof *batches; s++)
+        for (int threads = 1; threads < 3; threads++) {
+            tc_ctx *tc = open_as("aot_eager", NULL, 1),
+                   *more = open_as("cpu", NULL, threads);
+            visit_case(tc, case_rnn, "rnn", 4, batches[s], 70, &one);
+            visit_case(more, case_rnn, "rnn", 4, batches[s], 70, &other);
+            for (int i = 0; i < one.n; i++)
+                if (one.size[i] != other.size[i] ||
+                    memcmp(one.at[i], other.at[i], one.size[i]))
+                    FAIL("batch %d, %d threads: result %d differs", batches[s], threads, i);
+            tc_close(tc), tc_close(more);
+        }
+}
+
 TEST(rows_that_never_meet_go_by_themselves) {
     check_case(case_rnn, "rnn", 1);
     check_case(case_lstm, "lstm", 1);
