@@ -3343,7 +3343,7 @@ TCDEF tc_status tc_while_at(tc_body test, tc_body body, void *user, const tc_ten
 #define TCOMPILE_IMPLEMENTED
 
 // ---- gen/out/build_id.inc
-#define TC__BUILD_ID 0x583eee963c1b80a5u
+#define TC__BUILD_ID 0x0bb5dc84a7a100abu
 
 // ---- gen/base/prelude.c
 #if !defined(_GNU_SOURCE)&&!defined(_MSC_VER)
@@ -32203,11 +32203,11 @@ static void tc__plan_in_loops(tc__plan*p,tc__group*const*k,size_t n){
 for(size_t i=0,end;i<n;i=end){
 size_t bytes=0;
 end=tc__plan_together(k,n,i);
+if(!k[i]->target.loop)continue;
 for(size_t s=0;s<p->slab.count;s++)
 if(p->slab.at[s].first>=i&&p->slab.at[s].first<end)
 bytes+=p->slab.at[s].bytes;
-for(size_t s=0;k[i]->target.loop&&bytes<=TC__PLAN_ROWS&&s<p->slab.count;
-s++){
+for(size_t s=0;bytes<=TC__PLAN_ROWS&&s<p->slab.count;s++){
 tc__slab*b=&p->slab.at[s];
 if(b->output||b->first<i||b->last>=end)continue;
 b->first=(uint32_t)i,b->last=(uint32_t)end-1;
@@ -51219,28 +51219,14 @@ if(!input&&r->direct&&r->direct[b->source]!=UINT32_MAX)
 m.kind=2,m.from=r->direct[b->source];
 return m;
 }
-typedef struct tc__dispatch_slabs{
-const tc__slab**of;
-size_t count;
-}tc__dispatch_slabs;
-static int tc__dispatch_slabs_open(tc__dispatch_slabs*s,tc_ctx*c,const tc__plan*plan){
-memset(s,0,sizeof*s);
-for(size_t i=0;plan&&i<plan->slab.count;i++)
-if(!plan->slab.at[i].lasts&&plan->slab.at[i].node>=s->count)
-s->count=plan->slab.at[i].node+1;
-s->of=(const tc__slab**)tc__alloc_array(c,s->count,sizeof*s->of);
-for(size_t i=0;s->of&&plan&&i<plan->slab.count;i++)
-if(!plan->slab.at[i].lasts)s->of[plan->slab.at[i].node]=&plan->slab.at[i];
-return s->of!=NULL;
-}
 static tc__memory_range tc__dispatch_range(const tc__dispatch*r,const tc__kbuf*b,
-const tc__dispatch_slabs*slabs){
+const tc__plan*plan){
 tc__memory_range m=tc__dispatch_tensor(r,b);
-if(m.kind!=1||b->source>=slabs->count)return m;
-const tc__slab*s=slabs->of[b->source];
-while(s&&s->over)s=slabs->of[s->over-1];
-if(s&&s->output)m.from=s->node;
-if(s&&!s->output)m.kind=0,m.from=s->offset,m.to=s->offset+s->bytes;
+const tc__slab*s=m.kind==1&&plan?tc__plan_find(plan,b->source):NULL;
+if(!s)return m;
+s=tc__plan_under(plan,s);
+if(s->output)m.from=s->node;
+if(!s->output)m.kind=0,m.from=s->offset,m.to=s->offset+s->bytes;
 return m;
 }
 static void tc__dispatch_guard(tc__dispatch*r,const tc__group*g){
@@ -51257,14 +51243,14 @@ m.kind=4,m.from=l->room;
 if(!tc__ix_equals(l->grids.workspace,0))tc__sequence_use(&r->order,&m,1);
 }
 static void tc__dispatch_uses(tc__dispatch*r,const tc__dispatch_launch*l,
-const tc__piece*p,const tc__dispatch_slabs*slabs){
+const tc__piece*p,const tc__plan*plan){
 size_t n=p?r->lists.form.at[p->form]->buffer.count:l->group->buffer.count;
 for(int written=0;written<2;written++){
 for(size_t i=0;i<n;i++){
 if(p&&p->buffer[i]&tc__piece_number)continue;
 const tc__kbuf*b=&l->group->buffer.at[p?p->buffer[i]:i];
 if(!tc__is_memory(b)||(b->written!=0)!=written)continue;
-tc__memory_range m=tc__dispatch_range(r,b,slabs);
+tc__memory_range m=tc__dispatch_range(r,b,plan);
 tc__sequence_use(&r->order,&m,written);
 }
 }
@@ -51280,16 +51266,15 @@ const tc__item*n=tc__turn_item(r,s);
 return n->piece==tc__nobody?&r->launch[n->launch]:&r->form[n->form];
 }
 static int tc__dispatch_needs(const tc__dispatch*r,const tc__dispatch_launch*l,
-const tc__dispatch_launch*w,
-const tc__dispatch_slabs*slabs){
+const tc__dispatch_launch*w,const tc__plan*plan){
 for(uint32_t i=0;i<l->group->buffer.count;i++){
 const tc__kbuf*b=&l->group->buffer.at[i];
 if(!(l->grids.first>>i&1)||!tc__is_memory(b))continue;
-tc__memory_range m=tc__dispatch_range(r,b,slabs);
+tc__memory_range m=tc__dispatch_range(r,b,plan);
 for(size_t k=0;k<w->group->buffer.count;k++){
 const tc__kbuf*to=&w->group->buffer.at[k];
 if(!tc__is_memory(to)||!to->written)continue;
-tc__memory_range n=tc__dispatch_range(r,to,slabs);
+tc__memory_range n=tc__dispatch_range(r,to,plan);
 if(m.kind==n.kind&&
 (m.kind?m.from==n.from:m.from<n.to&&n.from<m.to))
 return 1;
@@ -51298,7 +51283,7 @@ return 1;
 return 0;
 }
 static int tc__dispatch_follows(const tc__dispatch*r,size_t first,size_t i,
-const tc__dispatch_slabs*slabs){
+const tc__plan*plan){
 enum{MOST=8};
 const tc__dispatch_launch*l=tc__turn_launch(r,&r->order.step.at[i]);
 if(i==first||i-first>MOST||r->in_order||!l->grids.beside)return 0;
@@ -51306,15 +51291,15 @@ for(size_t k=first;k<i;k++){
 const tc__turn*s=&r->order.step.at[k];
 const tc__dispatch_launch*w=tc__turn_launch(r,s);
 if(!w->grids.beside||s->part!=r->order.step.at[i].part||
-tc__dispatch_needs(r,l,w,slabs))
+tc__dispatch_needs(r,l,w,plan))
 return 0;
 }
 return 1;
 }
-static void tc__dispatch_besides(tc__dispatch*r,const tc__dispatch_slabs*slabs){
+static void tc__dispatch_besides(tc__dispatch*r,const tc__plan*plan){
 size_t first=0;
 for(size_t i=0;i<r->order.step.count;i++){
-int follows=tc__dispatch_follows(r,first,i,slabs);
+int follows=tc__dispatch_follows(r,first,i,plan);
 if(!follows)first=i;
 tc__turn_launch(r,&r->order.step.at[i])->beside=
 follows?TC__BESIDE_FOLLOWS:TC__BESIDE_NONE;
@@ -51327,10 +51312,8 @@ return i&&r->launch[i].group->target.loop!=r->launch[i-1].group->target.loop;
 }
 static int tc__dispatch_arrange(tc__dispatch*r,const tc__plan*plan){
 tc__sequence*q=&r->order;
-tc__dispatch_slabs slabs;
 if(q->ctx)tc__sequence_close(q);
 tc__sequence_open(q,r->ctx,r->in_order);
-if(!tc__dispatch_slabs_open(&slabs,r->ctx,plan))return 0;
 for(size_t i=0;i<r->lists.form.count;i++)
 tc__sequence_form(q,(uint32_t)r->lists.form.at[i]->shape.list);
 for(uint32_t i=0;q->ok&&i<r->launches;i++){
@@ -51339,17 +51322,16 @@ if(tc__dispatch_turns(r,i))tc__sequence_cut(q);
 if(l->by==TC__BY_HOST)tc__sequence_cut(q);
 if(!l->by&&!l->pieces){
 tc__sequence_item(q,i,tc__nobody,0);
-tc__dispatch_uses(r,l,NULL,&slabs);
+tc__dispatch_uses(r,l,NULL,plan);
 }
 for(uint32_t k=l->piece;k<l->piece+l->pieces;k++){
 const tc__piece*p=&r->lists.piece.at[k];
 tc__sequence_item(q,i,k,p->form);
-tc__dispatch_uses(r,l,p,&slabs);
+tc__dispatch_uses(r,l,p,plan);
 }
 }
 tc__sequence_cut(q);
-if(q->ok)tc__dispatch_besides(r,&slabs);
-tc__free(r->ctx,(void*)slabs.of,(slabs.count+!slabs.count)*sizeof*slabs.of);
+if(q->ok)tc__dispatch_besides(r,plan);
 return q->ok;
 }
 enum{
@@ -51812,7 +51794,7 @@ int64_t turns,turn;
 int64_t done;
 uint32_t begin,end;
 int64_t parts;
-int looked;
+int looked,gone;
 struct tc__strands*strands;
 }tc__looping;
 typedef struct tc__lasting_now{
@@ -57382,10 +57364,10 @@ return 0;
 }
 typedef TC__VEC(tc__met_range)tc__met_ranges;
 static int tc__strand_access(tc__program*p,const tc__launch*l,const tc__node*n,
-int64_t parts,tc__met_ranges*all){
+tc__axis axis,int64_t step,int64_t parts,
+tc__met_ranges*all){
 const tc__kbuf*b=tc__buffer_of(l->group,n);
-tc__axis axis=TC__ROW;
-int64_t step=tc__strand_step(l,&axis),at,first,last;
+int64_t at,first,last;
 int64_t bytes=(int64_t)tc__dtype(b->dtype)->bytes;
 tc__met_range m;
 m.written=n->op==TC_OP_STORE;
@@ -57439,10 +57421,12 @@ memset(&all,0,sizeof all);
 int ok=1;
 for(uint32_t i=r->begin+1;ok&&i<r->end;i++){
 const tc__launch*l=&p->launch.at[p->act[i].at];
+tc__axis axis=TC__ROW;
+int64_t step=tc__strand_step(l,&axis);
 for(size_t k=0;ok&&k<l->group->body.node.count;k++){
 const tc__node*n=l->group->body.node.at[k];
 if(n->op==TC_OP_LOAD||n->op==TC_OP_STORE)
-ok=tc__strand_access(p,l,n,parts,&all);
+ok=tc__strand_access(p,l,n,axis,step,parts,&all);
 }
 }
 ok=ok&&tc__strand_holds(&all);
@@ -57586,6 +57570,7 @@ q.p=p,q.loop=loop,q.turn=p->ctx->turns;
 p->ctx->turns+=(uint64_t)(r->parts*r->turns)*(uint64_t)r->strands->launches;
 tc__pool_run(tc__pool_of(p->ctx),tc__strand_go,&q,r->parts,
 p->threads?(r->parts+threads-1)/threads:1);
+r->gone=1;
 r->done=r->turns-1,r->turn=p->graph.loop.at[loop].backward?0:r->done;
 return 1;
 }
@@ -62127,7 +62112,7 @@ for(const tc__dispatch*r=p->dispatch;r;r=r->next)tc__explain_lists(t,r);
 }
 static void tc__explain_loops(tc__text*t,const tc__program*p){
 for(size_t i=0;i<p->graph.loop.count;i++)
-if(p->loops.run[i].parts>1)
+if(p->loops.run[i].gone)
 tc__put(t,
 "loop %zu: %lld parts of its rows go through all turns by themselves\n",
 i,(long long)p->loops.run[i].parts);

@@ -1,7 +1,8 @@
 // What a kernel stores where an operand of it lay that nobody needs any more: values, and how much memory the program has
 // between its kernels. Each case is a function between two cumulative sums, which are kernels of their own, so what it reads
-// and what it gives live there; or behind one, so what it gives is the program's, and what it reads can lie there. Values come from plain C in double precision. After harness.h and help.h; the program gives
-// `there`, which puts a tensor where the case is to run.
+// and what it gives live there; or behind one, so what it gives is the program's, and what it reads can lie there. Values
+// come from plain C in double precision. After harness.h and help.h; the program gives `there`, which puts a tensor where the case
+// is to run.
 #ifndef TEST_OVERLAY_H
 #define TEST_OVERLAY_H
 

@@ -222,10 +222,7 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
     }
     const bool in = lane * V < COLUMNS && column + lane * V < columns;
     const int mine = lane * V < COLUMNS ? lane * V : 0;
-    const union {
-        tc_u64 bits;
-        T element;
-    } none = {bits};
+    const T none = TC_N(of_word)<T>(bits);
     S sum[V] = {};
     T *const own = y + column + mine, *to = own; // where the sum goes
     bool goes = false;
@@ -263,7 +260,7 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
                     if (starts && goes) leave();
                     goes = starts ? in : goes, to = starts ? own + (tc_i64)key[l] * columns : to;
                     for (int e = 0; e < V; e++) {
-                        const S from = starts ? (S)(OLD ? o[l].at[e] : none.element) : sum[e], next = from + v[l].at[e];
+                        const S from = starts ? (S)(OLD ? o[l].at[e] : none) : sum[e], next = from + v[l].at[e];
                         sum[e] = is ? next : from;
                     }
                 }

@@ -33,19 +33,26 @@ template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {
         y[i] = x[i];
 }
 
+// fn: of_word
+// The element whose bits those are.
+template <class T> TC_FN T TC_N(of_word)(tc_u64 bits) {
+    const union {
+        tc_u64 bits;
+        T element;
+    } word = {bits};
+    return word.element;
+}
+
 // fn: fill
 // n elements of y become the one whose bits those are; y is at a multiple of 16 bytes.
 template <class T> TC_FN void TC_N(fill)(T *y, tc_u64 bits, tc_i64 n) {
     enum : int { V = 16 / (int)sizeof(T) };
-    const union {
-        tc_u64 bits;
-        T element;
-    } one = {bits};
+    const T one = TC_N(of_word)<T>(bits);
     tc_pack<T, V> all;
-    for (int l = 0; l < V; l++) all.at[l] = one.element;
+    for (int l = 0; l < V; l++) all.at[l] = one;
     const tc_i64 first = (tc_i64)blockIdx.x * blockDim.x + threadIdx.x, step = (tc_i64)gridDim.x * blockDim.x;
     for (tc_i64 i = first; i < n / V; i += step) *(tc_pack<T, V> *)&y[i * V] = all;
-    for (tc_i64 i = n / V * V + first; i < n; i += step) y[i] = one.element;
+    for (tc_i64 i = n / V * V + first; i < n; i += step) y[i] = one;
 }
 
 // fn: first_from

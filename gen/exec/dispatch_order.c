@@ -18,31 +18,14 @@ static tc__memory_range tc__dispatch_tensor(const tc__dispatch *r, const tc__kbu
     return m;
 }
 
-// Where each node is that has a place in the arena.
-typedef struct tc__dispatch_slabs {
-    const tc__slab **of; // by node, owned
-    size_t count;
-} tc__dispatch_slabs;
-
-static int tc__dispatch_slabs_open(tc__dispatch_slabs *s, tc_ctx *c, const tc__plan *plan) {
-    memset(s, 0, sizeof *s);
-    for (size_t i = 0; plan && i < plan->slab.count; i++)
-        if (!plan->slab.at[i].lasts && plan->slab.at[i].node >= s->count)
-            s->count = plan->slab.at[i].node + 1;
-    s->of = (const tc__slab **)tc__alloc_array(c, s->count, sizeof *s->of);
-    for (size_t i = 0; s->of && plan && i < plan->slab.count; i++)
-        if (!plan->slab.at[i].lasts) s->of[plan->slab.at[i].node] = &plan->slab.at[i];
-    return s->of != NULL;
-}
-
 static tc__memory_range tc__dispatch_range(const tc__dispatch *r, const tc__kbuf *b,
-                                           const tc__dispatch_slabs *slabs) {
+                                           const tc__plan *plan) {
     tc__memory_range m = tc__dispatch_tensor(r, b);
-    if (m.kind != 1 || b->source >= slabs->count) return m;
-    const tc__slab *s = slabs->of[b->source];
-    while (s && s->over) s = slabs->of[s->over - 1];
-    if (s && s->output) m.from = s->node;
-    if (s && !s->output) m.kind = 0, m.from = s->offset, m.to = s->offset + s->bytes;
+    const tc__slab *s = m.kind == 1 && plan ? tc__plan_find(plan, b->source) : NULL;
+    if (!s) return m;
+    s = tc__plan_under(plan, s);
+    if (s->output) m.from = s->node;
+    if (!s->output) m.kind = 0, m.from = s->offset, m.to = s->offset + s->bytes;
     return m;
 }
 
@@ -65,14 +48,14 @@ static void tc__dispatch_works(tc__dispatch *r, const tc__dispatch_launch *l) {
 
 // The memory of a launch, or of the buffers of one of its pieces.
 static void tc__dispatch_uses(tc__dispatch *r, const tc__dispatch_launch *l,
-                              const tc__piece *p, const tc__dispatch_slabs *slabs) {
+                              const tc__piece *p, const tc__plan *plan) {
     size_t n = p ? r->lists.form.at[p->form]->buffer.count : l->group->buffer.count;
     for (int written = 0; written < 2; written++) {
         for (size_t i = 0; i < n; i++) {
             if (p && p->buffer[i] & tc__piece_number) continue;
             const tc__kbuf *b = &l->group->buffer.at[p ? p->buffer[i] : i];
             if (!tc__is_memory(b) || (b->written != 0) != written) continue;
-            tc__memory_range m = tc__dispatch_range(r, b, slabs);
+            tc__memory_range m = tc__dispatch_range(r, b, plan);
             tc__sequence_use(&r->order, &m, written);
         }
     }
@@ -96,16 +79,15 @@ static tc__dispatch_launch *tc__turn_launch(const tc__dispatch *r, const tc__tur
 
 // Whether launch l reads, before it waits, what launch w writes.
 static int tc__dispatch_needs(const tc__dispatch *r, const tc__dispatch_launch *l,
-                              const tc__dispatch_launch *w,
-                              const tc__dispatch_slabs *slabs) {
+                              const tc__dispatch_launch *w, const tc__plan *plan) {
     for (uint32_t i = 0; i < l->group->buffer.count; i++) {
         const tc__kbuf *b = &l->group->buffer.at[i];
         if (!(l->grids.first >> i & 1) || !tc__is_memory(b)) continue;
-        tc__memory_range m = tc__dispatch_range(r, b, slabs);
+        tc__memory_range m = tc__dispatch_range(r, b, plan);
         for (size_t k = 0; k < w->group->buffer.count; k++) {
             const tc__kbuf *to = &w->group->buffer.at[k];
             if (!tc__is_memory(to) || !to->written) continue;
-            tc__memory_range n = tc__dispatch_range(r, to, slabs);
+            tc__memory_range n = tc__dispatch_range(r, to, plan);
             if (m.kind == n.kind &&
                 (m.kind ? m.from == n.from : m.from < n.to && n.from < m.to))
                 return 1;
@@ -116,7 +98,7 @@ static int tc__dispatch_needs(const tc__dispatch *r, const tc__dispatch_launch *
 
 // Whether the launch of step i can begin beside those of steps [first, i).
 static int tc__dispatch_follows(const tc__dispatch *r, size_t first, size_t i,
-                                const tc__dispatch_slabs *slabs) {
+                                const tc__plan *plan) {
     enum { MOST = 8 };
     const tc__dispatch_launch *l = tc__turn_launch(r, &r->order.step.at[i]);
     if (i == first || i - first > MOST || r->in_order || !l->grids.beside) return 0;
@@ -124,7 +106,7 @@ static int tc__dispatch_follows(const tc__dispatch *r, size_t first, size_t i,
         const tc__turn *s = &r->order.step.at[k];
         const tc__dispatch_launch *w = tc__turn_launch(r, s);
         if (!w->grids.beside || s->part != r->order.step.at[i].part ||
-            tc__dispatch_needs(r, l, w, slabs))
+            tc__dispatch_needs(r, l, w, plan))
             return 0;
     }
     return 1;
@@ -132,10 +114,10 @@ static int tc__dispatch_follows(const tc__dispatch *r, size_t first, size_t i,
 
 // Launches that begin beside those before them: one after the other, none of which reads at first what those before it
 // write, back to one that waits at its begin.
-static void tc__dispatch_besides(tc__dispatch *r, const tc__dispatch_slabs *slabs) {
+static void tc__dispatch_besides(tc__dispatch *r, const tc__plan *plan) {
     size_t first = 0; // of those that run together
     for (size_t i = 0; i < r->order.step.count; i++) {
-        int follows = tc__dispatch_follows(r, first, i, slabs);
+        int follows = tc__dispatch_follows(r, first, i, plan);
         if (!follows) first = i;
         tc__turn_launch(r, &r->order.step.at[i])->beside =
             follows ? TC__BESIDE_FOLLOWS : TC__BESIDE_NONE;
@@ -152,10 +134,8 @@ static int tc__dispatch_turns(const tc__dispatch *r, uint32_t i) {
 // The steps of the program. plan: NULL = no two nodes share memory.
 static int tc__dispatch_arrange(tc__dispatch *r, const tc__plan *plan) {
     tc__sequence *q = &r->order;
-    tc__dispatch_slabs slabs;
     if (q->ctx) tc__sequence_close(q);
     tc__sequence_open(q, r->ctx, r->in_order);
-    if (!tc__dispatch_slabs_open(&slabs, r->ctx, plan)) return 0;
     for (size_t i = 0; i < r->lists.form.count; i++)
         tc__sequence_form(q, (uint32_t)r->lists.form.at[i]->shape.list);
     for (uint32_t i = 0; q->ok && i < r->launches; i++) {
@@ -164,17 +144,16 @@ static int tc__dispatch_arrange(tc__dispatch *r, const tc__plan *plan) {
         if (l->by == TC__BY_HOST) tc__sequence_cut(q);
         if (!l->by && !l->pieces) {
             tc__sequence_item(q, i, tc__nobody, 0);
-            tc__dispatch_uses(r, l, NULL, &slabs);
+            tc__dispatch_uses(r, l, NULL, plan);
         }
         for (uint32_t k = l->piece; k < l->piece + l->pieces; k++) {
             const tc__piece *p = &r->lists.piece.at[k];
             tc__sequence_item(q, i, k, p->form);
-            tc__dispatch_uses(r, l, p, &slabs);
+            tc__dispatch_uses(r, l, p, plan);
         }
     }
     tc__sequence_cut(q);
-    if (q->ok) tc__dispatch_besides(r, &slabs);
-    tc__free(r->ctx, (void *)slabs.of, (slabs.count + !slabs.count) * sizeof *slabs.of);
+    if (q->ok) tc__dispatch_besides(r, plan);
     return q->ok;
 }
 

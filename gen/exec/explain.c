@@ -208,10 +208,10 @@ static void tc__explain_launches(tc__text *t, const tc__program *p) {
     for (const tc__dispatch *r = p->dispatch; r; r = r->next) tc__explain_lists(t, r);
 }
 
-// Loops whose threads do not wait for each other, as far as they ran.
+// Loops whose threads did not wait for each other.
 static void tc__explain_loops(tc__text *t, const tc__program *p) {
     for (size_t i = 0; i < p->graph.loop.count; i++)
-        if (p->loops.run[i].parts > 1)
+        if (p->loops.run[i].gone)
             tc__put(t,
                     "loop %zu: %lld parts of its rows go through all turns by themselves\n",
                     i, (long long)p->loops.run[i].parts);

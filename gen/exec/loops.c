@@ -16,7 +16,7 @@ typedef struct tc__looping {
     int64_t done;                // turns so far
     uint32_t begin, end;         // acts
     int64_t parts;               // that go through the turns by themselves, 1 = none do,
-    int looked;                  //   once somebody has looked at that
+    int looked, gone;            //   once somebody has looked at that; and they did
     struct tc__strands *strands; // what they have: exec/strands.c
 } tc__looping;
 

@@ -39,7 +39,7 @@ enum { TC__STRAND_MOST = 4 }; // parts of a thread
 
 // ---- what parts meet ----
 
-// Part i of n of the items of a launch.
+// The first item of part i of n of a launch.
 static int64_t tc__strand_item(const tc__launch *l, int64_t i, int64_t n) {
     return l->items / n * i;
 }
@@ -98,12 +98,13 @@ static int tc__strand_is_users(const tc__program *p, const tc__kbuf *b) {
 
 typedef TC__VEC(tc__met_range) tc__met_ranges;
 
-// Notes what access n of launch l meets in each of the parts. 0 = that cannot be told, or there is no memory.
+// Notes what access n of launch l, whose items are `step` each of an axis, meets in each of the parts. 0 = that cannot be told, or
+// there is no memory.
 static int tc__strand_access(tc__program *p, const tc__launch *l, const tc__node *n,
-                             int64_t parts, tc__met_ranges *all) {
+                             tc__axis axis, int64_t step, int64_t parts,
+                             tc__met_ranges *all) {
     const tc__kbuf *b = tc__buffer_of(l->group, n);
-    tc__axis axis = TC__ROW;
-    int64_t step = tc__strand_step(l, &axis), at, first, last;
+    int64_t at, first, last;
     int64_t bytes = (int64_t)tc__dtype(b->dtype)->bytes;
     tc__met_range m;
     m.written = n->op == TC_OP_STORE;
@@ -167,10 +168,12 @@ static int tc__strand_is_whole(tc__program *p, const tc__looping *r, int64_t par
     int ok = 1;
     for (uint32_t i = r->begin + 1; ok && i < r->end; i++) {
         const tc__launch *l = &p->launch.at[p->act[i].at];
+        tc__axis axis = TC__ROW;
+        int64_t step = tc__strand_step(l, &axis);
         for (size_t k = 0; ok && k < l->group->body.node.count; k++) {
             const tc__node *n = l->group->body.node.at[k];
             if (n->op == TC_OP_LOAD || n->op == TC_OP_STORE)
-                ok = tc__strand_access(p, l, n, parts, &all);
+                ok = tc__strand_access(p, l, n, axis, step, parts, &all);
         }
     }
     ok = ok && tc__strand_holds(&all);
@@ -336,6 +339,7 @@ static int tc__strand_turns(tc__program *p, const tc__visit *v, uint32_t loop) {
     p->ctx->turns += (uint64_t)(r->parts * r->turns) * (uint64_t)r->strands->launches;
     tc__pool_run(tc__pool_of(p->ctx), tc__strand_go, &q, r->parts,
                  p->threads ? (r->parts + threads - 1) / threads : 1);
+    r->gone = 1;
     r->done = r->turns - 1, r->turn = p->graph.loop.at[loop].backward ? 0 : r->done;
     return 1;
 }

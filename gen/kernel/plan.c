@@ -1,6 +1,6 @@
 // Memory plan of a program: where each stored TENSOR node lives.
 // Outputs have storage of their own; every other stored node gets an offset in one arena, such that
-// nodes alive at the same time do not overlap. What is copied when the program ends lives until then; memory of
+// nodes alive at the same time do not overlap, or lies in an output. What is copied when the program ends lives until then; memory of
 // loops (pass/loops.c) is among them. Greedy by size, largest first, lowest gap that fits (Pisarchyk and Lee,
 // arXiv 2001.03288). Which placed slabs live at the same time a tree tells, in the order in which they are born, so
 // a program of which few live at once is placed in n log n. A result that may lie where an operand ends (overlay.c) does:
@@ -360,11 +360,11 @@ static void tc__plan_in_loops(tc__plan *p, tc__group *const *k, size_t n) {
     for (size_t i = 0, end; i < n; i = end) {
         size_t bytes = 0;
         end = tc__plan_together(k, n, i);
+        if (!k[i]->target.loop) continue;
         for (size_t s = 0; s < p->slab.count; s++)
             if (p->slab.at[s].first >= i && p->slab.at[s].first < end)
                 bytes += p->slab.at[s].bytes;
-        for (size_t s = 0; k[i]->target.loop && bytes <= TC__PLAN_ROWS && s < p->slab.count;
-             s++) {
+        for (size_t s = 0; bytes <= TC__PLAN_ROWS && s < p->slab.count; s++) {
             tc__slab *b = &p->slab.at[s];
             if (b->output || b->first < i || b->last >= end) continue;
             b->first = (uint32_t)i, b->last = (uint32_t)end - 1;

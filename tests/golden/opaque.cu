@@ -698,6 +698,14 @@ template <class T> TC_FN void TC_N(copy)(const T *x, T *y, tc_i64 n) {
         y[i] = x[i];
 }
 
+template <class T> TC_FN T TC_N(of_word)(tc_u64 bits) {
+    const union {
+        tc_u64 bits;
+        T element;
+    } word = {bits};
+    return word.element;
+}
+
 TC_FN tc_i64 TC_N(first_from)(const TC_N(pair)<unsigned> *v, tc_i64 begin, tc_i64 n,
                              tc_i64 key) {
     while (begin < n) {
@@ -950,10 +958,7 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
     }
     const bool in = lane * V < COLUMNS && column + lane * V < columns;
     const int mine = lane * V < COLUMNS ? lane * V : 0;
-    const union {
-        tc_u64 bits;
-        T element;
-    } none = {bits};
+    const T none = TC_N(of_word)<T>(bits);
     S sum[V] = {};
     T *const own = y + column + mine, *to = own;
     bool goes = false;
@@ -991,7 +996,7 @@ TC_FN void TC_N(add_runs)(tc_i64 columns, tc_i64 m, const T *src, const TC_N(pai
                     if (starts && goes) leave();
                     goes = starts ? in : goes, to = starts ? own + (tc_i64)key[l] * columns : to;
                     for (int e = 0; e < V; e++) {
-                        const S from = starts ? (S)(OLD ? o[l].at[e] : none.element) : sum[e], next = from + v[l].at[e];
+                        const S from = starts ? (S)(OLD ? o[l].at[e] : none) : sum[e], next = from + v[l].at[e];
                         sum[e] = is ? next : from;
                     }
                 }
